@@ -1,0 +1,1 @@
+"""Runs untrusted kernels; holds no key; imports no agent."""

@@ -1,0 +1,1 @@
+"""Untrusted side: standard library, torch and triton only."""

@@ -1,0 +1,1 @@
+"""Trusted side of one run."""

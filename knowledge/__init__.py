@@ -1,0 +1,1 @@
+"""YAML hardware knowledge, and the code that keeps it honest."""

@@ -1,0 +1,1 @@
+"""One frozen type per arrow in the ten-step walk."""

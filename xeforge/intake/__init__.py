@@ -1,0 +1,1 @@
+"""Step 2 of the walk: files and spec to a Problem."""

@@ -1,0 +1,236 @@
+"""What the core needs from the outside world, as protocols."""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from xeforge.domain.attempt import Attempt
+from xeforge.domain.candidate import Candidate
+from xeforge.domain.case import Case
+from xeforge.domain.device import Card
+from xeforge.domain.device import Ceilings
+from xeforge.domain.device import Device
+from xeforge.domain.events import Described
+from xeforge.domain.events import Event
+from xeforge.domain.evidence import BuildEvidence
+from xeforge.domain.evidence import Evidence
+from xeforge.domain.history import History
+from xeforge.domain.issue import Issue
+from xeforge.domain.problem import Problem
+from xeforge.domain.problem import Workload
+from xeforge.domain.samples import Estimate
+from xeforge.domain.samples import KernelWork
+from xeforge.domain.samples import PairedSamples
+from xeforge.domain.trial import Trial
+
+
+class Clock(Protocol):
+    """Where time comes from."""
+
+    def now_seconds(self) -> float:
+        """Return Unix time."""
+        ...
+
+
+class JobStore(Protocol):
+    """Jobs and their histories.
+
+    Safe for use from several threads and processes. Everything returned is immutable.
+    """
+
+    def create(self, job: str, problem: Problem) -> None:
+        """Remember a new job.
+
+        Raises:
+            StoreConflict: The id is taken.
+        """
+        ...
+
+    def history(self, job: str) -> History:
+        """Return everything recorded about a job.
+
+        Raises:
+            BadRequest: No such job.
+        """
+        ...
+
+    def jobs(self) -> tuple[str, ...]:
+        """Return all job ids, newest first."""
+        ...
+
+    def lease(self, job: str, step: str, *, worker: str, seconds: float) -> Attempt:
+        """Take the right to perform a step.
+
+        Raises:
+            BadRequest: No such job.
+            LeaseLost: Another worker holds an unexpired lease on the step.
+            StoreConflict: The step is already recorded.
+        """
+        ...
+
+    def record(self, attempt: Attempt, event: Event) -> History:
+        """Append one event for a leased step and return the history with it.
+
+        Raises:
+            LeaseLost: The attempt's token is not the newest for its step.
+            StoreConflict: The step is already recorded.
+        """
+        ...
+
+    def release(self, attempt: Attempt) -> None:
+        """Give a lease back without a result; a stale one is ignored."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a proposer is asked.
+
+    Attributes:
+        stage: Stage that asks.
+        problem: The job's question.
+        device: Model of accelerator to optimize for.
+        parent: Candidate to improve: the incumbent.
+        parent_builds: Compiler evidence of the parent, when known.
+        issues: Issues of the submitted kernel.
+        tried: All candidates of the job so far with their verdicts, oldest first.
+        round: Batches this proposer has delivered in this stage before.
+        limit: Most candidates wanted.
+        seed: Makes the answer repeatable.
+    """
+
+    stage: str
+    problem: Problem
+    device: Device
+    parent: Candidate
+    parent_builds: BuildEvidence | None
+    issues: tuple[Issue, ...]
+    tried: tuple[tuple[Candidate, Trial], ...]
+    round: int
+    limit: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One new source and why it should be faster.
+
+    Attributes:
+        source: Whole kernel file.
+        because: What was changed and why, one sentence.
+        settings: Knob values it sets; empty for rewrites.
+    """
+
+    source: str
+    because: str
+    settings: dict[str, int]
+
+
+class Proposer(Protocol):
+    """Makes candidates; never judges. Same assignment, same answer."""
+
+    @property
+    def name(self) -> str:
+        """Name in logs and trials."""
+        ...
+
+    def propose(self, assignment: Assignment) -> Sequence[Proposal]:
+        """Return at most ``assignment.limit`` proposals, most promising first; none: no more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TimingPlan:
+    """How long to measure.
+
+    Attributes:
+        seed: Of inputs and of the secret subset that is checked.
+        min_pairs, max_pairs: Bounds on pairs per workload.
+        seconds: Most time per workload, device and host together.
+        control_pairs: A/A pairs in the same run.
+    """
+
+    seed: int
+    min_pairs: int = 30
+    max_pairs: int = 200
+    seconds: float = 4.0
+    control_pairs: int = 20
+
+
+class Evaluator(Protocol):
+    """Runs untrusted code in sandboxed children and reports facts.
+
+    Every method raises `PlatformError` for our own faults and `UserError` when the user's own
+    files (kernel at intake, reference, helpers) cannot be used; faults of a candidate come back
+    as evidence. Thread-safe: `build` may run beside anything; device methods are serialised.
+    """
+
+    @property
+    def is_interpreted(self) -> bool:
+        """Whether candidates run in Triton's interpreter, so that nothing may be timed."""
+        ...
+
+    def describe(self, problem: Problem) -> Described:
+        """Import kernel and reference, construct both, make inputs; say what was found.
+
+        Raises:
+            BadKernel: The kernel file cannot be used; the message names the place.
+            UserError: The reference or a helper cannot be used.
+        """
+        ...
+
+    def card(self) -> tuple[Card, Ceilings] | None:
+        """Return the unit in use with its measured ceilings; None when interpreted."""
+        ...
+
+    def sandbox(self) -> str:
+        """Name the isolation in force."""
+        ...
+
+    def examine(self, problem: Problem, source: str, cases: Sequence[Case]) -> Evidence:
+        """Run a source on all cases and compare with the oracle.
+
+        Args:
+            problem: Supplies reference (or baseline as oracle).
+            source: Kernel file to examine.
+            cases: In order; each in isolation from the others' failures.
+        """
+        ...
+
+    def build(self, problem: Problem, source: str, workloads: Sequence[Workload]) -> BuildEvidence:
+        """Compile every launch of the workloads ahead of time for the target device."""
+        ...
+
+    def count(
+        self, problem: Problem, source: str, workloads: Sequence[Workload]
+    ) -> tuple[tuple[KernelWork, ...], ...]:
+        """Count what the launches of each workload do, by interpreting a few programs.
+
+        Raises:
+            CandidateError: The source cannot be interpreted that far.
+        """
+        ...
+
+    def measure(
+        self,
+        problem: Problem,
+        first: str,
+        second: str,
+        workloads: Sequence[Workload],
+        plan: TimingPlan,
+    ) -> tuple[PairedSamples, ...]:
+        """Time two sources alternately on the device, one result per workload.
+
+        Raises:
+            CandidateError: One side failed while timed; the message says which.
+        """
+        ...
+
+    def close(self) -> None:
+        """End all children and give the device back."""
+        ...
+
+
+EstimateFunction = Callable[[Workload, tuple[KernelWork, ...]], Estimate]
+"""Turns counted work into modelled seconds on the target."""

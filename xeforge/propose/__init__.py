@@ -1,0 +1,1 @@
+"""Proposers that need no language model."""

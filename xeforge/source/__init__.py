@@ -1,0 +1,1 @@
+"""Reading kernels without running them."""
