@@ -198,6 +198,7 @@ class Evidence:
         device_copies: Sorted names of operators that copied or cast whole tensors per call.
         state_mismatch: How the candidate's ``state_dict`` differs from the reference's; empty: not.
         interpreted: Values come from Triton's interpreter, not from a device.
+        timing_failure: How the candidate failed while it was timed; empty: it did not.
         notes: Anything a reader should know.
     """
 
@@ -207,6 +208,7 @@ class Evidence:
     device_copies: tuple[str, ...] = ()
     state_mismatch: str = ""
     interpreted: bool = False
+    timing_failure: str = ""
     notes: tuple[str, ...] = ()
 
 

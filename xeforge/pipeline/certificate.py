@@ -1,0 +1,86 @@
+"""Issues the proof and says in one sentence what it proves."""
+
+import hashlib
+import platform
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version
+
+from xeforge import __version__
+from xeforge.domain.certificate import FORMAT
+from xeforge.domain.certificate import Certificate
+from xeforge.domain.device import Card
+from xeforge.domain.device import Device
+from xeforge.domain.history import History
+from xeforge.domain.problem import Problem
+from xeforge.domain.trial import Trial
+from xeforge.domain.verdict import Grade
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8 bytes, in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digests(problem: Problem, winner_source: str) -> dict[str, str]:
+    """Return the digests of the three files a claim speaks of."""
+    found = {"kernel": digest(problem.kernel.text), "winner": digest(winner_source)}
+    if problem.reference is not None:
+        found["reference"] = digest(problem.reference.text)
+    return found
+
+
+def versions(card: Card | None) -> dict[str, str]:
+    """Return the versions a claim depends on; what is not installed is left out."""
+    found = {"xeforge": __version__, "python": platform.python_version()}
+    for name in ("torch", "triton"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    if card is not None:
+        found |= {"torch": card.torch, "triton": card.triton, "driver": card.driver}
+    return found
+
+
+def claim(trial: Trial, device: Device, card: Card | None) -> str:
+    """Say how much faster, versus what, on which device and how sure."""
+    ratio = trial.ratio
+    if ratio is None:
+        return "no speed was compared"
+    if trial.verdict.grade is Grade.MEASURED:
+        where = card.product if card else device.title
+        return (
+            f"{ratio.estimate:.2f}x faster than the submitted kernel, measured on {where} "
+            f"(95 % interval {ratio.low:.2f}x to {ratio.high:.2f}x)"
+        )
+    return (
+        f"{ratio.estimate:.2f}x faster than the submitted kernel by ESTIMATE for {device.title}; "
+        "a cost model, not a measurement: no time was taken on any device"
+    )
+
+
+def issue(history: History, device: Device, at_seconds: float) -> Certificate | None:
+    """Build the certificate of a confirmed winner; nothing when the job has none."""
+    finished, audited = history.finished, history.audited
+    if finished is None or finished.winner is None or audited is None:
+        return None
+    confirmed = history.confirmation(finished.winner)
+    if confirmed is None:
+        return None
+    winner = history.candidate(finished.winner)
+    return Certificate(
+        format=FORMAT,
+        job=history.job,
+        problem=history.problem,
+        winner_source=winner.source,
+        digests=digests(history.problem, winner.source),
+        claim=claim(confirmed.trial, device, audited.card),
+        trial=confirmed.trial,
+        samples=confirmed.samples,
+        estimates=confirmed.estimates,
+        card=audited.card,
+        ceilings=audited.ceilings,
+        versions=versions(audited.card),
+        sandbox=audited.sandbox,
+        created_at_seconds=at_seconds,
+    )

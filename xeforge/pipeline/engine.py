@@ -1,0 +1,151 @@
+"""Decides what a job needs next. Does nothing itself."""
+
+from xeforge.domain.candidate import BASELINE_ID
+from xeforge.domain.candidate import Candidate
+from xeforge.domain.events import JobOutcome
+from xeforge.domain.history import History
+from xeforge.domain.issue import Severity
+from xeforge.domain.steps import Analyze
+from xeforge.domain.steps import Audit
+from xeforge.domain.steps import Build
+from xeforge.domain.steps import Confirm
+from xeforge.domain.steps import Describe
+from xeforge.domain.steps import Finish
+from xeforge.domain.steps import Gate
+from xeforge.domain.steps import Judge
+from xeforge.domain.steps import Plan
+from xeforge.domain.steps import Propose
+from xeforge.domain.steps import Run
+from xeforge.domain.steps import Step
+from xeforge.pipeline.budget import exhausted
+from xeforge.pipeline.budget import remaining_trials
+from xeforge.pipeline.roofline import near_roofline
+from xeforge.pipeline.stages import STAGE_BY_NAME
+
+MAX_VOIDS = 2
+"""Platform faults of one step after which it is not tried again."""
+
+
+def ready_steps(history: History) -> tuple[Step, ...]:
+    """Read the record, name the steps that can be done now.
+
+    A pure function: a worker that died is replaced by one that asks again and is told the same.
+    Whoever performs a step appends one event, then calls this once more. Several steps may be
+    ready at once; at most one of them needs the device. Empty exactly when the job is finished.
+    """
+    if history.finished is not None:
+        return ()
+    steps = _opening(history) or _search(history)
+    lost = next((step for step in steps if _is_lost(history, step)), None)
+    if lost is not None:
+        message = f"step {lost.id} failed {MAX_VOIDS} times through no fault of the kernel"
+        return (Finish(JobOutcome.PLATFORM_FAULT, None, message),)
+    return steps
+
+
+def attempt_id(history: History, step: Step) -> str:
+    """Return the id under which the present attempt at a step is leased and recorded."""
+    voids = history.voids(step.id)
+    return step.id if voids == 0 else f"{step.id}#{voids + 1}"
+
+
+def _is_lost(history: History, step: Step) -> bool:
+    """Say whether a step may not be tried again. Candidates' steps end in a void verdict."""
+    is_of_candidate = isinstance(step, Gate | Build | Run)
+    return not is_of_candidate and history.voids(step.id) >= MAX_VOIDS
+
+
+def _opening(history: History) -> tuple[Step, ...]:
+    """Name the steps before the search, one at a time; empty once they are done."""
+    if history.described is None:
+        return (Describe(),)
+    if history.audited is None:
+        return (Audit(),)
+    errors = [each for each in history.audited.issues if each.severity is Severity.ERROR]
+    if errors:
+        message = f"the submitted kernel is wrong: {errors[0].message}"
+        return (Finish(JobOutcome.BASELINE_WRONG, None, message),)
+    if history.analyzed is None:
+        return (Analyze(),)
+    if history.planned is None:
+        return (Plan(),)
+    return ()
+
+
+def _search(history: History) -> tuple[Step, ...]:
+    """Name what the search needs: judge what is there, else propose more, else conclude."""
+    stop = exhausted(history) or _platform_trouble(history) or near_roofline(history)
+    if stop:
+        return _conclude(history, stop)
+    if history.unjudged():
+        return _judging(history)
+    proposal = _proposal(history)
+    return (proposal,) if proposal else _conclude(history, "every planned stage is exhausted")
+
+
+def _judging(history: History) -> tuple[Step, ...]:
+    """Name the next step of each waiting candidate; only the first may occupy the device.
+
+    Verdicts come before runs, so that a run is always timed against the present incumbent.
+    """
+    steps = [_next_of(history, each) for each in history.unjudged()]
+    judging = tuple(step for step in steps if isinstance(step, Judge))
+    if judging:
+        return judging[:1]
+    running = next((step for step in steps if isinstance(step, Run)), None)
+    others = tuple(step for step in steps if isinstance(step, Gate | Build))
+    return others if running is None else (running, *others)
+
+
+def _next_of(history: History, candidate: Candidate) -> Gate | Build | Run | Judge:
+    """Name the next step of one candidate."""
+    gate, build = Gate(candidate.id), Build(candidate.id)
+    run = Run(candidate.id, history.incumbent())
+    if any(history.voids(step.id) >= MAX_VOIDS for step in (gate, build, run)):
+        return Judge(candidate.id)
+    gated = history.gated(candidate.id)
+    if gated is None:
+        return gate
+    if not all(finding.passed for finding in gated.findings):
+        return Judge(candidate.id)
+    built = history.built(candidate.id)
+    if built is None:
+        return build
+    if any(report.error for report in built.build.reports):
+        return Judge(candidate.id)
+    return run if history.ran(candidate.id) is None else Judge(candidate.id)
+
+
+def _proposal(history: History) -> Propose | None:
+    """Name the next question to a proposer; nothing when all have answered everything."""
+    plan = history.planned
+    for name in plan.stages if plan else ():
+        stage = STAGE_BY_NAME[name]
+        room = stage.attempts - history.spent(name)
+        remaining = remaining_trials(history)
+        limit = min(stage.batch, room if remaining is None else min(room, remaining))
+        for proposer in stage.proposers if limit > 0 else ():
+            rounds = history.rounds(name, proposer)
+            if not rounds or rounds[-1].candidates:
+                return Propose(name, proposer, len(rounds), history.incumbent(), limit)
+    return None
+
+
+def _platform_trouble(history: History) -> str:
+    """Say so when the last three verdicts were all void."""
+    last = history.trials()[-3:]
+    if len(last) == 3 and all(trial.verdict.void_reason for trial in last):  # noqa: PLR2004
+        return f"three candidates in a row were void: {last[-1].verdict.message}"
+    return ""
+
+
+def _conclude(history: History, why: str) -> tuple[Step, ...]:
+    """Confirm the incumbent if that was not done, else finish."""
+    incumbent = history.incumbent()
+    if incumbent != BASELINE_ID:
+        if history.confirmation(incumbent) is None:
+            return (Confirm(incumbent),)
+        return (Finish(JobOutcome.IMPROVED, incumbent, why),)
+    if _platform_trouble(history):
+        return (Finish(JobOutcome.PLATFORM_FAULT, None, why),)
+    return (Finish(JobOutcome.UNCHANGED, None, why),)

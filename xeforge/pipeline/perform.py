@@ -1,0 +1,348 @@
+"""One function per step: asks the ports, returns the event to record."""
+
+import ast
+import secrets
+from dataclasses import replace
+
+from xeforge.domain.candidate import BASELINE_ID
+from xeforge.domain.candidate import Candidate
+from xeforge.domain.events import Analyzed
+from xeforge.domain.events import Audited
+from xeforge.domain.events import Built
+from xeforge.domain.events import Confirmed
+from xeforge.domain.events import Event
+from xeforge.domain.events import Finished
+from xeforge.domain.events import Gated
+from xeforge.domain.events import JobOutcome
+from xeforge.domain.events import Judged
+from xeforge.domain.events import Planned
+from xeforge.domain.events import Proposed
+from xeforge.domain.events import Ran
+from xeforge.domain.events import Voided
+from xeforge.domain.evidence import BuildEvidence
+from xeforge.domain.evidence import Evidence
+from xeforge.domain.evidence import Finding
+from xeforge.domain.history import History
+from xeforge.domain.problem import Problem
+from xeforge.domain.samples import Estimate
+from xeforge.domain.samples import KernelWork
+from xeforge.domain.steps import Analyze
+from xeforge.domain.steps import Audit
+from xeforge.domain.steps import Build
+from xeforge.domain.steps import Confirm
+from xeforge.domain.steps import Describe
+from xeforge.domain.steps import Finish
+from xeforge.domain.steps import Gate
+from xeforge.domain.steps import Judge
+from xeforge.domain.steps import Plan
+from xeforge.domain.steps import Propose
+from xeforge.domain.steps import Run
+from xeforge.domain.steps import Step
+from xeforge.domain.trial import Trial
+from xeforge.domain.verdict import Verdict
+from xeforge.domain.verdict import VoidReason
+from xeforge.domain.verdict import void
+from xeforge.errors import CandidateError
+from xeforge.intake.issues import find_issues
+from xeforge.pipeline.engine import MAX_VOIDS
+from xeforge.pipeline.order import plan
+from xeforge.pipeline.parts import Parts
+from xeforge.ports import Assignment
+from xeforge.ports import Proposal
+from xeforge.ports import TimingPlan
+from xeforge.verify import audit
+from xeforge.verify import gate
+from xeforge.verify import judge
+from xeforge.verify.estimate import estimate
+from xeforge.verify.inputs import plan_cases
+
+
+def perform(history: History, step: Step, parts: Parts) -> Event:  # noqa: C901, PLR0911
+    """Do one step and return what came of it.
+
+    Raises:
+        UserError: The user's files cannot be used.
+        PlatformError: Our own fault.
+    """
+    match step:
+        case Describe():
+            return parts.evaluator.describe(history.problem)
+        case Audit():
+            return _audit(history.problem, parts)
+        case Analyze():
+            return Analyzed(find_issues(history.problem.kernel, history.problem.reference))
+        case Plan():
+            return _plan(history)
+        case Propose():
+            return _propose(history, step, parts)
+        case Gate():
+            source = history.candidate(step.candidate).source
+            findings = gate.gate(history.problem, source, parts.device)
+            return Gated(step.candidate, findings)
+        case Build():
+            return Built(step.candidate, _build(history.problem, history, step, parts))
+        case Run():
+            return _run(history, step, parts)
+        case Judge():
+            return Judged(_judge(history, step.candidate, parts))
+        case Confirm():
+            return _confirm(history, step.candidate, parts)
+        case Finish():
+            return Finished(JobOutcome(step.outcome), step.winner, step.message)
+
+
+def _audit(problem: Problem, parts: Parts) -> Audited:
+    """Check the submitted kernel where it will run and, if elsewhere, in the interpreter too."""
+    evaluator, source = parts.evaluator, problem.kernel.text
+    is_interpreted = evaluator.is_interpreted
+    cases = plan_cases(problem, purpose="audit", interpreted=is_interpreted, seed=problem.seed)
+    evidence = evaluator.examine(problem, source, cases)
+    if parts.interpreter is not None:
+        more = plan_cases(problem, purpose="audit", interpreted=True, seed=problem.seed)
+        renamed = tuple(replace(each, id=f"interpreted/{each.id}") for each in more)
+        checked = parts.interpreter.examine(problem, source, renamed)
+        cases = (*cases, *renamed)
+        evidence = replace(evidence, cases=(*evidence.cases, *checked.cases))
+    build = evaluator.build(problem, source, problem.timed)
+    static = find_issues(problem.kernel, problem.reference)
+    report = audit.findings(problem, cases, evidence, build, static)
+    unit = evaluator.card()
+    return Audited(
+        issues=report.issues,
+        evidence=evidence,
+        build=build,
+        estimates=_estimates(problem, source, build, parts) if is_interpreted else (),
+        trusted_cases=report.trusted_cases,
+        unchecked=report.unchecked,
+        card=unit[0] if unit else None,
+        ceilings=unit[1] if unit else None,
+        sandbox=evaluator.sandbox(),
+    )
+
+
+def _plan(history: History) -> Planned:
+    found = history.analyzed.issues if history.analyzed else ()
+    stages, reasons = plan(history.problem.stages, {issue.type for issue in found})
+    return Planned(tuple(stages), tuple(reasons))
+
+
+def _build(problem: Problem, history: History, step: Build, parts: Parts) -> BuildEvidence:
+    return parts.evaluator.build(problem, history.candidate(step.candidate).source, problem.timed)
+
+
+def normalised(source: str) -> str:
+    """Return the source without comments and layout, so that equal code compares equal."""
+    return ast.unparse(ast.parse(source))
+
+
+def _propose(history: History, step: Propose, parts: Parts) -> Proposed:
+    """Ask a proposer; number what is new and drop what was there before."""
+    proposer = parts.proposers[step.proposer]
+    given = proposer.propose(_assignment(history, step, parts))
+    earlier = history.candidates()
+    seen = {normalised(each.source) for each in (history.baseline, *earlier)}
+    fresh: list[Proposal] = []
+    for proposal in given[: step.limit]:
+        key = normalised(proposal.source)
+        if key not in seen:
+            seen.add(key)
+            fresh.append(proposal)
+    candidates = tuple(
+        Candidate(
+            id=f"t{len(earlier) + number}",
+            parent=step.parent,
+            stage=step.stage,
+            proposer=step.proposer,
+            source=proposal.source,
+            because=proposal.because,
+            settings=proposal.settings,
+        )
+        for number, proposal in enumerate(fresh, start=1)
+    )
+    return Proposed(step.stage, step.proposer, step.round, candidates)
+
+
+def _assignment(history: History, step: Propose, parts: Parts) -> Assignment:
+    built = history.built(step.parent)
+    audited = history.audited
+    baseline_build = audited.build if audited else None
+    trials = {trial.candidate: trial for trial in history.trials()}
+    return Assignment(
+        stage=step.stage,
+        problem=history.problem,
+        device=parts.device,
+        parent=history.candidate(step.parent),
+        parent_builds=built.build if built else baseline_build,
+        issues=history.analyzed.issues if history.analyzed else (),
+        tried=tuple((each, trials[each.id]) for each in history.candidates() if each.id in trials),
+        round=step.round,
+        limit=step.limit,
+        seed=history.problem.seed,
+    )
+
+
+def _run(history: History, step: Run, parts: Parts) -> Ran:
+    """Check the answers; spend device time on timing only when they are right."""
+    problem, evaluator = history.problem, parts.evaluator
+    source = history.candidate(step.candidate).source
+    cases = plan_cases(
+        problem,
+        purpose="candidate",
+        interpreted=evaluator.is_interpreted,
+        seed=_case_seed(problem.seed, step.candidate),
+        trusted=history.audited.trusted_cases if history.audited else (),
+    )
+    evidence = evaluator.examine(problem, source, cases)
+    ran = Ran(step.candidate, step.against, evidence, (), ())
+    if not _is_correct(history, ran, parts):
+        return ran
+    if evaluator.is_interpreted:
+        built = history.built(step.candidate)
+        build = built.build if built else None
+        return replace(ran, estimates=_estimates(problem, source, build, parts))
+    against = history.candidate(step.against).source
+    return _timed(ran, problem, against, source, parts.search_timing, parts)
+
+
+def _timed(
+    ran: Ran, problem: Problem, first: str, second: str, plan: TimingPlan, parts: Parts
+) -> Ran:
+    """Add paired samples; a candidate that fails while timed is evidence, too."""
+    try:
+        samples = parts.evaluator.measure(problem, first, second, problem.timed, plan)
+    except CandidateError as error:
+        return replace(ran, evidence=replace(ran.evidence, timing_failure=error.message))
+    return replace(ran, samples=samples)
+
+
+def _is_correct(history: History, ran: Ran, parts: Parts) -> bool:
+    """Say whether the judge has nothing against the answers, so that timing is worth while."""
+    findings = judge.correctness(
+        problem=history.problem,
+        device=parts.device,
+        build=None,
+        evidence=ran.evidence,
+        audit=history.audited.evidence if history.audited else Evidence(()),
+        trusted=history.audited.trusted_cases if history.audited else (),
+    )
+    return all(finding.passed for finding in findings)
+
+
+def _case_seed(seed: int, candidate: str) -> int:
+    """Give every candidate other inputs, repeatably."""
+    return seed * 1000 + 1 + int(candidate.removeprefix("t"))
+
+
+def _estimates(
+    problem: Problem, source: str, build: BuildEvidence | None, parts: Parts
+) -> tuple[Estimate, ...]:
+    """Model the time of a source on every timed workload."""
+    counted = parts.evaluator.count(problem, source, problem.timed)
+    return tuple(
+        estimate(parts.device, workload, _with_build(works, build, workload.name))
+        for workload, works in zip(problem.timed, counted, strict=True)
+    )
+
+
+def _with_build(
+    works: tuple[KernelWork, ...], build: BuildEvidence | None, workload: str
+) -> tuple[KernelWork, ...]:
+    """Add what the compiler said about each launch: registers, spills, on-chip memory, warps."""
+    reports = {
+        report.kernel: report
+        for report in reversed(build.reports if build else ())
+        if report.workload == workload and not report.error
+    }
+    return tuple(
+        replace(
+            work,
+            registers=reports[work.kernel].registers,
+            spill_bytes=reports[work.kernel].spill_bytes,
+            shared_bytes=reports[work.kernel].shared_bytes,
+            num_warps=reports[work.kernel].num_warps,
+        )
+        if work.kernel in reports
+        else work
+        for work in works
+    )
+
+
+def _judge(history: History, candidate: str, parts: Parts) -> Trial:
+    """Hand everything recorded about a candidate to the judge."""
+    voided = _voided(history, candidate)
+    if voided is not None:
+        return Trial(candidate, history.incumbent(), voided)
+    ran = history.ran(candidate)
+    gated = history.gated(candidate)
+    if ran is None:
+        ran = Ran(candidate, history.incumbent(), Evidence(()), (), ())
+        return _judged(history, ran, gated.findings if gated else (), parts, has_run=False)
+    return _judged(history, ran, gated.findings if gated else (), parts)
+
+
+def _voided(history: History, candidate: str) -> Verdict | None:
+    """Return a void verdict when the platform failed a candidate too often."""
+    steps = {f"gate:{candidate}", f"build:{candidate}", f"run:{candidate}"}
+    faults = [each for each in history.of(Voided) if each.step in steps]
+    if any(history.voids(step) >= MAX_VOIDS for step in steps):
+        return void(VoidReason(faults[-1].reason), faults[-1].message)
+    return None
+
+
+def _judged(
+    history: History,
+    ran: Ran,
+    gated: tuple[Finding, ...],
+    parts: Parts,
+    *,
+    has_run: bool = True,
+) -> Trial:
+    """Ask the judge about one run against one incumbent."""
+    audited = history.audited
+    built = history.built(ran.candidate)
+    return judge.judge(
+        problem=history.problem,
+        device=parts.device,
+        candidate=ran.candidate,
+        against=ran.against,
+        gated=gated,
+        build=built.build if built else None,
+        evidence=ran.evidence if has_run else None,
+        samples=ran.samples,
+        estimates=ran.estimates,
+        incumbent_estimates=_estimates_of(history, ran.against),
+        audit=audited.evidence if audited else Evidence(()),
+        ceilings=audited.ceilings if audited else None,
+        trusted=audited.trusted_cases if audited else (),
+    )
+
+
+def _estimates_of(history: History, candidate: str) -> tuple[Estimate, ...]:
+    """Return the modelled times of a judged candidate or of the baseline."""
+    if candidate == BASELINE_ID:
+        return history.audited.estimates if history.audited else ()
+    ran = history.ran(candidate)
+    return ran.estimates if ran else ()
+
+
+def _confirm(history: History, candidate: str, parts: Parts) -> Confirmed:
+    """Check and time the winner in fresh processes on inputs nobody has seen."""
+    problem, evaluator = history.problem, parts.evaluator
+    source = history.candidate(candidate).source
+    seed = secrets.randbelow(2**31)
+    cases = plan_cases(
+        problem,
+        purpose="confirm",
+        interpreted=evaluator.is_interpreted,
+        seed=seed,
+        trusted=history.audited.trusted_cases if history.audited else (),
+    )
+    ran = Ran(candidate, BASELINE_ID, evaluator.examine(problem, source, cases), (), ())
+    built = history.built(candidate)
+    if evaluator.is_interpreted:
+        build = built.build if built else None
+        ran = replace(ran, estimates=_estimates(problem, source, build, parts))
+    else:
+        timing = replace(parts.confirm_timing, seed=seed)
+        ran = _timed(ran, problem, problem.kernel.text, source, timing, parts)
+    return Confirmed(_judged(history, ran, (), parts), ran.samples, ran.estimates)
