@@ -155,8 +155,8 @@ def test_model_functions_and_constants(contents):
         (
             "import triton\nimport itertools\n",
             (
-                "@triton.autotune([triton.Config({'B': b}) for b, _ in itertools.product([8], [1])], "
-                "key=['n'])\n@triton.jit"
+                "@triton.autotune([triton.Config({'B': b}) for b, _ in "
+                "itertools.product([8], [1])], key=['n'])\n@triton.jit"
             ),
         ),
         (
