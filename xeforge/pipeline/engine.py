@@ -88,7 +88,7 @@ def _judging(history: History) -> tuple[Step, ...]:
 
     Verdicts come before runs, so that a run is always timed against the present incumbent.
     """
-    steps = [_next_of(history, each) for each in history.unjudged()]
+    steps = [next_of(history, each) for each in history.unjudged()]
     judging = tuple(step for step in steps if isinstance(step, Judge))
     if judging:
         return judging[:1]
@@ -97,8 +97,8 @@ def _judging(history: History) -> tuple[Step, ...]:
     return others if running is None else (running, *others)
 
 
-def _next_of(history: History, candidate: Candidate) -> Gate | Build | Run | Judge:
-    """Name the next step of one candidate."""
+def next_of(history: History, candidate: Candidate) -> Gate | Build | Run | Judge:
+    """Name the next step of one candidate that waits for a verdict."""
     gate, build = Gate(candidate.id), Build(candidate.id)
     run = Run(candidate.id, history.incumbent())
     if any(history.voids(step.id) >= MAX_VOIDS for step in (gate, build, run)):

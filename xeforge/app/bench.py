@@ -1,0 +1,128 @@
+"""`xeforge bench`: is B faster than A, and how sure is that?"""
+
+import sys
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xeforge.adapters.memory_store import MemoryStore
+from xeforge.adapters.system_clock import SystemClock
+from xeforge.app.console import Narrator
+from xeforge.app.console import tell
+from xeforge.app.embedded import open_parts
+from xeforge.app.exit_codes import ExitCode
+from xeforge.app.files import read_source
+from xeforge.app.request import AtolOption
+from xeforge.app.request import DeviceOption
+from xeforge.app.request import JsonOption
+from xeforge.app.request import ReferenceOption
+from xeforge.app.request import RtolOption
+from xeforge.app.request import SpecOption
+from xeforge.app.request import TargetOption
+from xeforge.app.request import VariantOption
+from xeforge.app.request import to_problem
+from xeforge.domain.codec import dumps
+from xeforge.domain.history import History
+from xeforge.domain.problem import Problem
+from xeforge.domain.trial import Trial
+from xeforge.domain.verdict import Grade
+from xeforge.domain.verdict import Outcome
+from xeforge.pipeline.compare import GIVEN_ID
+from xeforge.pipeline.compare import compare
+from xeforge.report import units
+
+
+@dataclass(frozen=True, slots=True)
+class BenchResult:
+    """What `xeforge bench --json` prints.
+
+    Attributes:
+        first, second: Paths of the two kernels.
+        trial: Verdict, findings and ratios of the second against the first; None when the first
+            is wrong.
+        device: Model of accelerator.
+        card: Product name of the unit that measured; empty when estimated.
+    """
+
+    first: str
+    second: str
+    trial: Trial | None
+    device: str
+    card: str
+
+
+def command(
+    first: Annotated[Path, typer.Argument(metavar="A.py", help="Baseline kernel.")],
+    second: Annotated[Path, typer.Argument(metavar="B.py", help="Kernel to compare.")],
+    *,
+    spec: SpecOption = None,
+    reference: ReferenceOption = None,
+    variant: VariantOption = None,
+    device: DeviceOption = None,
+    target: TargetOption = None,
+    rtol: RtolOption = None,
+    atol: AtolOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether B is faster than A, how sure, and why not if not.
+
+    Exit codes: 0 faster, measured; 6 faster by estimate; 3 not faster, undecided or rejected;
+    4 A is wrong; 2 bad input; 5 platform fault.
+    """
+    problem = to_problem(
+        first,
+        spec=spec,
+        reference=reference,
+        variants=variant,
+        device=device,
+        target=target,
+        rtol=rtol,
+        atol=atol,
+    )
+    history = run_comparison(problem, read_source(second).text)
+    trial = history.trial(GIVEN_ID)
+    card = history.audited.card if history.audited else None
+    result = BenchResult(
+        str(first), str(second), trial, problem.target, card.product if card else ""
+    )
+    if as_json:
+        sys.stdout.write(dumps(result) + "\n")
+    else:
+        _print(result)
+    raise typer.Exit(_exit_code(trial))
+
+
+def run_comparison(problem: Problem, source: str) -> History:
+    """Judge one source against the problem's kernel with the timing of a confirmation."""
+    store = MemoryStore(SystemClock())
+    start = History("audit", problem)
+    with open_parts(problem, store) as parts, Narrator(start) as narrator:
+        thorough = replace(parts, search_timing=parts.confirm_timing)
+        return compare(problem, source, thorough, narrator.observe)
+
+
+def _print(result: BenchResult) -> None:
+    """Print the decision for people."""
+    trial = result.trial
+    if trial is None:
+        tell(f"{result.first} is wrong; nothing was compared")
+        return
+    ratio = trial.ratio
+    speed = units.ratio(ratio.estimate, ratio.low, ratio.high) if ratio else "not compared"
+    where = result.card or f"{result.device}, by ESTIMATE"
+    tell(f"{trial.verdict.outcome}: {trial.verdict.message}")
+    tell(f"{result.first} / {result.second}: {speed} on {where}")
+
+
+def _exit_code(trial: Trial | None) -> ExitCode:
+    if trial is None:
+        return ExitCode.BASELINE_WRONG
+    if trial.verdict.outcome is Outcome.VOID:
+        return ExitCode.PLATFORM_FAULT
+    if trial.verdict.outcome is not Outcome.ACCEPTED:
+        return ExitCode.NOTHING_BETTER
+    is_measured = trial.verdict.grade is Grade.MEASURED
+    return ExitCode.FASTER if is_measured else ExitCode.FASTER_BY_ESTIMATE

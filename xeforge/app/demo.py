@@ -1,0 +1,56 @@
+"""`xeforge demo`: one of the example kernels, on whatever device is here."""
+
+from pathlib import Path
+
+import typer
+
+import xeforge
+from xeforge.app.console import say
+from xeforge.app.embedded import home
+from xeforge.app.embedded import new_job_id
+from xeforge.app.embedded import open_store
+from xeforge.app.exit_codes import ExitCode
+from xeforge.app.exit_codes import exit_code
+from xeforge.app.files import make_folder
+from xeforge.app.optimize import run_job
+from xeforge.app.request import Limits
+from xeforge.app.request import to_problem
+from xeforge.app.results import write_results
+from xeforge.errors import BadRequest
+
+EXAMPLE = "matmul_upcast"
+TRIALS = 12
+SECONDS = 240.0
+
+
+def command() -> None:
+    """Optimize an example kernel and show everything: audit, trials, winner, proof.
+
+    Exit codes: 0 a faster kernel was found, measured or (without a GPU) estimated and labelled
+    so; otherwise as `xeforge optimize`.
+    """
+    examples = Path(xeforge.__file__).parent.parent / "examples"
+    kernel = examples / f"{EXAMPLE}.py"
+    if not kernel.is_file():
+        raise BadRequest(
+            "the examples are not installed", file=kernel, remedy="run from a source checkout"
+        )
+    problem = to_problem(
+        kernel,
+        spec=examples / f"{EXAMPLE}.yaml",
+        reference=None,
+        variants=None,
+        device=None,
+        target=None,
+        limits=Limits((), SECONDS, TRIALS),
+    )
+    say(f"optimizing {kernel.name}: {problem.kernel.text.splitlines()[0].strip('"')}")
+    store = open_store(home())
+    job = new_job_id()
+    store.create(job, problem)
+    history = run_job(job, store)
+    folder = make_folder(Path("xeforge-reports") / job)
+    write_results(history, folder, output=None, as_json=False)
+    code = exit_code(history)
+    is_found = code in {ExitCode.FASTER, ExitCode.FASTER_BY_ESTIMATE}
+    raise typer.Exit(ExitCode.FASTER if is_found else code)

@@ -1,0 +1,148 @@
+"""Engine, store and bench in one process: the command line's composition root."""
+
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED
+from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+from xeforge.adapters.sql_store import SqlStore
+from xeforge.adapters.system_clock import SystemClock
+from xeforge.app.files import make_folder
+from xeforge.domain.events import Resumed
+from xeforge.domain.history import History
+from xeforge.domain.problem import Problem
+from xeforge.errors import StoreConflict
+from xeforge.pipeline.advance import advance
+from xeforge.pipeline.engine import ready_steps
+from xeforge.pipeline.parts import Parts
+from xeforge.ports import Evaluator
+from xeforge.ports import JobStore
+from xeforge.propose import PROPOSERS
+
+HOME_VARIABLE = "XEFORGE_HOME"
+
+
+def home() -> Path:
+    """Return the folder that holds jobs: ``$XEFORGE_HOME`` or the user's state folder."""
+    named = os.environ.get(HOME_VARIABLE)
+    return make_folder(Path(named) if named else platformdirs.user_state_path("xeforge"))
+
+
+def open_store(folder: Path) -> SqlStore:
+    """Open the store of this machine."""
+    return SqlStore(folder / "jobs.sqlite3", SystemClock())
+
+
+def new_job_id() -> str:
+    """Return a fresh, unguessable id."""
+    return f"j{secrets.token_hex(5)}"
+
+
+@contextmanager
+def open_evaluator(problem: Problem) -> Iterator[Evaluator]:
+    """Open the bench on the problem's device; children and scratch space go at the end."""
+    import tempfile
+
+    from bench_workers.host.evaluator import BenchEvaluator
+    from knowledge.load import find_device
+
+    device = find_device(problem.target)
+    with tempfile.TemporaryDirectory(prefix="xeforge-", ignore_cleanup_errors=True) as scratch:
+        evaluator = BenchEvaluator(device, problem.backend, work_dir=Path(scratch))
+        try:
+            yield evaluator
+        finally:
+            evaluator.close()
+
+
+@contextmanager
+def open_parts(problem: Problem, store: JobStore) -> Iterator[Parts]:
+    """Bundle everything a job needs on this machine."""
+    from contextlib import ExitStack
+    from dataclasses import replace
+
+    from knowledge.load import find_device
+
+    with ExitStack() as stack:
+        evaluator = stack.enter_context(open_evaluator(problem))
+        interpreter = None
+        if not evaluator.is_interpreted:
+            interpreter = stack.enter_context(open_evaluator(replace(problem, backend="cpu")))
+        yield Parts(
+            store=store,
+            evaluator=evaluator,
+            interpreter=interpreter,
+            proposers={proposer.name: proposer for proposer in PROPOSERS},
+            device=find_device(problem.target),
+            clock=SystemClock(),
+        )
+
+
+def worker_id() -> str:
+    """Name this process so that its leases can be told dead after a kill."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def mark_resumed(job: str, store: JobStore) -> History:
+    """Record that work goes on, so that the pause does not count against the budget."""
+    history = store.history(job)
+    attempt = store.lease(job, f"resume:{len(history.records)}", worker=worker_id(), seconds=60)
+    return store.record(attempt, Resumed())
+
+
+def drive(
+    job: str,
+    parts: Parts,
+    observe: Callable[[History], None],
+    *,
+    parallel: int,
+) -> History:
+    """Perform steps until the job is finished.
+
+    Args:
+        job: Job id.
+        parts: The ports.
+        observe: Called with every new history, on the calling thread.
+        parallel: Steps under way at once; the engine keeps the device to one of them.
+
+    Raises:
+        KeyboardInterrupt: The user stopped it; everything recorded so far is kept.
+        LeaseLost: Another process works on this job.
+    """
+    worker = worker_id()
+    history = parts.store.history(job)
+    running: dict[Future[History], str] = {}
+    pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="step")
+    try:
+        while history.finished is None:
+            busy = set(running.values())
+            for step in ready_steps(history):
+                if step.id not in busy and len(running) < parallel:
+                    future = pool.submit(advance, history, step, parts, worker=worker)
+                    running[future] = step.id
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                running.pop(future)
+                _settle(future)
+            history = parts.store.history(job)
+            observe(history)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return history
+
+
+def _settle(future: Future[History]) -> None:
+    """Raise what a step raised; a step that was recorded meanwhile is done all the same."""
+    try:
+        future.result()
+    except StoreConflict:
+        return

@@ -1,0 +1,125 @@
+"""`xeforge optimize`: the main job."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xeforge.app.console import Narrator
+from xeforge.app.console import error_console
+from xeforge.app.console import say
+from xeforge.app.embedded import drive
+from xeforge.app.embedded import home
+from xeforge.app.embedded import mark_resumed
+from xeforge.app.embedded import new_job_id
+from xeforge.app.embedded import open_parts
+from xeforge.app.embedded import open_store
+from xeforge.app.exit_codes import exit_code
+from xeforge.app.files import check_writable
+from xeforge.app.files import make_folder
+from xeforge.app.request import AtolOption
+from xeforge.app.request import DeviceOption
+from xeforge.app.request import JsonOption
+from xeforge.app.request import Limits
+from xeforge.app.request import ReferenceOption
+from xeforge.app.request import RtolOption
+from xeforge.app.request import SpecOption
+from xeforge.app.request import TargetOption
+from xeforge.app.request import VariantOption
+from xeforge.app.request import to_problem
+from xeforge.app.results import write_results
+from xeforge.domain.history import History
+from xeforge.errors import BadRequest
+from xeforge.ports import JobStore
+
+
+def command(
+    kernel: Annotated[
+        Path | None, typer.Argument(metavar="KERNEL.py", help="Kernel file with a class Model.")
+    ] = None,
+    *,
+    spec: SpecOption = None,
+    reference: ReferenceOption = None,
+    variant: VariantOption = None,
+    device: DeviceOption = None,
+    target: TargetOption = None,
+    stages: Annotated[
+        str | None, typer.Option("--stages", help="Comma-separated stage names. Default: all.")
+    ] = None,
+    budget_seconds: Annotated[
+        float | None, typer.Option("--budget-seconds", help="Wall time of the search.")
+    ] = None,
+    budget_trials: Annotated[
+        int | None, typer.Option("--budget-trials", help="Candidates to judge at most.")
+    ] = None,
+    rtol: RtolOption = None,
+    atol: AtolOption = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the faster kernel here.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Folder for report, certificate and kernel.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="JOB", help="Go on with an earlier job.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a kernel faster, with proof.
+
+    Exit codes: 0 faster kernel measured, 6 faster only by estimate, 3 nothing better found,
+    2 bad input, 4 the submitted kernel is wrong, 5 platform fault, 130 interrupted.
+    """
+    store = open_store(home())
+    if output is not None:
+        check_writable(output)
+    if resume is None:
+        names = tuple(part.strip() for part in (stages or "").split(",") if part.strip())
+        problem = to_problem(
+            _required(kernel),
+            spec=spec,
+            reference=reference,
+            variants=variant,
+            device=device,
+            target=target,
+            rtol=rtol,
+            atol=atol,
+            limits=Limits(names, budget_seconds, budget_trials),
+        )
+        job = new_job_id()
+        store.create(job, problem)
+    else:
+        if kernel is not None:
+            raise BadRequest(
+                "a resumed job has its files already",
+                field="KERNEL.py",
+                remedy=f"run `xeforge optimize --resume {resume}` alone",
+            )
+        job = resume
+        if store.history(job).finished is None:
+            mark_resumed(job, store)
+    folder = make_folder(report or Path("xeforge-reports") / job)
+    history = run_job(job, store)
+    write_results(history, folder, output=output, as_json=as_json)
+    raise typer.Exit(exit_code(history))
+
+
+def _required(kernel: Path | None) -> Path:
+    if kernel is None:
+        raise BadRequest("no kernel given", field="KERNEL.py", remedy="xeforge optimize KERNEL.py")
+    return kernel
+
+
+def run_job(job: str, store: JobStore) -> History:
+    """Drive a job to its end, or to the user's interrupt; return what is known then."""
+    history = store.history(job)
+    if history.finished is not None:
+        return history
+    say(f"job [bold]{job}[/] on {history.problem.backend} for {history.problem.target}")
+    try:
+        with open_parts(history.problem, store) as parts, Narrator(history) as narrator:
+            return drive(job, parts, narrator.observe, parallel=max(2, os.cpu_count() or 2))
+    except KeyboardInterrupt:
+        error_console.print(f"interrupted; go on with: xeforge optimize --resume {job}")
+        return store.history(job)

@@ -1,0 +1,101 @@
+"""Options that several commands share, and the road from them to a Problem."""
+
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated
+from typing import TypeAlias
+
+import typer
+
+from xeforge.app.choose import choose_backend
+from xeforge.app.choose import choose_target
+from xeforge.app.files import read_source
+from xeforge.domain.problem import Problem
+from xeforge.domain.submission import Submission
+from xeforge.intake.read import read
+
+KernelArgument: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="KERNEL.py", help="Kernel file with a class Model.")
+]
+SpecOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--spec", help="YAML spec with shapes. Default: the file's own inputs."),
+]
+ReferenceOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--reference", help="PyTorch reference. Default: KERNEL_pytorch.py beside it."),
+]
+VariantOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--variant", help="Variant of the spec; may be repeated.")
+]
+DeviceOption: TypeAlias = Annotated[
+    str | None, typer.Option("--device", help="cuda, xpu or cpu. Default: the best one here.")
+]
+TargetOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--target", help="Device model to optimize for; `xeforge devices` lists them."),
+]
+RtolOption: TypeAlias = Annotated[
+    float | None, typer.Option("--rtol", help="Relative tolerance; overrides the spec.")
+]
+AtolOption: TypeAlias = Annotated[
+    float | None, typer.Option("--atol", help="Absolute tolerance; overrides the spec.")
+]
+JsonOption: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON on standard output.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a search may spend, and which stages it may use.
+
+    Attributes:
+        stages: Stage names; empty: all.
+        seconds, trials: Budgets; None: no limit.
+    """
+
+    stages: tuple[str, ...] = field(default=())
+    seconds: float | None = None
+    trials: int | None = None
+
+
+def to_problem(
+    kernel: Path,
+    *,
+    spec: Path | None,
+    reference: Path | None,
+    variants: list[str] | None,
+    device: str | None,
+    target: str | None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    limits: Limits | None = None,
+) -> Problem:
+    """Read the files the user named into a Problem.
+
+    Raises:
+        UserError: A file, an option or the spec is wrong.
+    """
+    from knowledge.load import load_devices
+
+    limits = limits or Limits()
+    source = read_source(kernel)
+    sibling = kernel.with_name(f"{kernel.stem}_pytorch.py")
+    found_reference = reference or (sibling if sibling.is_file() else None)
+    backend = choose_backend(device)
+    submission = Submission(
+        kernel=source,
+        reference=read_source(found_reference) if found_reference else None,
+        spec=read_source(spec) if spec else None,
+        variants=tuple(variants or ()),
+        target=choose_target(target, backend),
+        backend=backend,
+        stages=limits.stages,
+        budget_seconds=limits.seconds,
+        budget_trials=limits.trials,
+        rtol=rtol,
+        atol=atol,
+    )
+    return read(submission, device_names=tuple(load_devices()))
