@@ -44,7 +44,7 @@ def command() -> None:
         target=None,
         limits=Limits((), SECONDS, TRIALS),
     )
-    say(f"optimizing {kernel.name}: {problem.kernel.text.splitlines()[0].strip('"')}")
+    say(f"optimizing {kernel}")
     store = open_store(home())
     job = new_job_id()
     store.create(job, problem)

@@ -200,16 +200,15 @@ def _run(history: History, step: Run, parts: Parts) -> Ran:
         built = history.built(step.candidate)
         build = built.build if built else None
         return replace(ran, estimates=_estimates(problem, source, build, parts))
-    against = history.candidate(step.against).source
-    return _timed(ran, problem, against, source, parts.search_timing, parts)
+    return _timed(ran, history, parts.search_timing, parts)
 
 
-def _timed(
-    ran: Ran, problem: Problem, first: str, second: str, plan: TimingPlan, parts: Parts
-) -> Ran:
+def _timed(ran: Ran, history: History, plan: TimingPlan, parts: Parts) -> Ran:
     """Add paired samples; a candidate that fails while timed is evidence, too."""
+    problem = history.problem
+    first, second = history.candidate(ran.against), history.candidate(ran.candidate)
     try:
-        samples = parts.evaluator.measure(problem, first, second, problem.timed, plan)
+        samples = parts.evaluator.measure(problem, first.source, second.source, problem.timed, plan)
     except CandidateError as error:
         return replace(ran, evidence=replace(ran.evidence, timing_failure=error.message))
     return replace(ran, samples=samples)
@@ -344,5 +343,5 @@ def _confirm(history: History, candidate: str, parts: Parts) -> Confirmed:
         ran = replace(ran, estimates=_estimates(problem, source, build, parts))
     else:
         timing = replace(parts.confirm_timing, seed=seed)
-        ran = _timed(ran, problem, problem.kernel.text, source, timing, parts)
+        ran = _timed(ran, history, timing, parts)
     return Confirmed(_judged(history, ran, (), parts), ran.samples, ran.estimates)

@@ -11,6 +11,7 @@ from xeforge.report.document import is_estimate
 
 def environment(*, is_html: bool) -> Environment:
     """Return the template environment; HTML escapes everything it is given."""
+    # Markdown is text: only the HTML page escapes.
     found = Environment(
         loader=PackageLoader("xeforge.report"),
         autoescape=is_html,

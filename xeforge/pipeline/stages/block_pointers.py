@@ -1,4 +1,4 @@
-"""Block pointers: let the hardware compute addresses: tensor descriptors instead of pointer arithmetic."""
+"""Block pointers: tensor descriptors instead of pointer arithmetic."""
 
 from xeforge.domain.stage import Stage
 

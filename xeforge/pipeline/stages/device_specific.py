@@ -1,4 +1,4 @@
-"""Device specific: use what this device offers: program order, warps, register modes, cheap functions."""
+"""Device specific: program order, warps, register modes, cheap functions."""
 
 from xeforge.domain.stage import Stage
 

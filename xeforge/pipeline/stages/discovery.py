@@ -1,10 +1,10 @@
-"""Discovery: follow ideas outside the closed list; each must say what, why it is valid and what it gains."""
+"""Discovery: ideas outside the closed list."""
 
 from xeforge.domain.stage import Stage
 
 STAGE = Stage(
     name="discovery",
-    goal="Follow ideas outside the closed list; each must say what, why it is valid and what it gains.",
+    goal="Follow ideas outside the closed list that say what, why and how much.",
     cures=frozenset(
         {
             "open_ended",
