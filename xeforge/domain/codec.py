@@ -41,6 +41,7 @@ _UNIONS = (Event, Step)
 _TAGGED = frozenset(get_args(Event) + get_args(Step))
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NAMED_IN_ERRORS = 3
+_PLAIN = (bool, int, float, str)
 
 
 def dump(value: object) -> Any:
@@ -254,7 +255,15 @@ def _collection_hook(type_: Any, converter: cattrs.Converter) -> Hook:
     kind = get_origin(type_)
     as_list: Any = types.GenericAlias(list, get_args(type_)[:1])
     read_items = list_structure_factory(as_list, converter)
-    return _only(list, "a list", lambda data, _: kind(read_items(data, as_list)))
+    (item,) = get_args(as_list)
+
+    def read(data: list[object], _: object) -> object:
+        # Hundreds of raw times a step: a list of the right plain type needs no look at each.
+        if item in _PLAIN and set(map(type, data)) == {item}:
+            return kind(data)
+        return kind(read_items(data, as_list))
+
+    return _only(list, "a list", read)
 
 
 def _mapping_hook(type_: Any, converter: cattrs.Converter) -> Hook:

@@ -1,0 +1,263 @@
+"""Jobs, events and leases in an SQL database: a file of this machine unless told otherwise.
+
+Compare-and-set lives here: every change happens in one write transaction that first locks the
+job's row, so of two processes that record the same step exactly one succeeds.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy import Engine
+from sqlalchemy import delete
+from sqlalchemy import func
+from sqlalchemy import insert
+from sqlalchemy import select
+from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError
+
+from xeforge.adapters.local_worker import IsAlive
+from xeforge.adapters.local_worker import is_worker_alive
+from xeforge.adapters.schema import EVENTS
+from xeforge.adapters.schema import JOBS
+from xeforge.adapters.schema import LEASES
+from xeforge.adapters.schema import prepare_tables
+from xeforge.adapters.sql_engine import WRITES
+from xeforge.adapters.sql_engine import open_engine
+from xeforge.adapters.sql_errors import translated
+from xeforge.domain.attempt import Attempt
+from xeforge.domain.codec import dumps
+from xeforge.domain.codec import loads
+from xeforge.domain.events import Event
+from xeforge.domain.events import Recorded
+from xeforge.domain.history import History
+from xeforge.domain.problem import Problem
+from xeforge.errors import BadRequest
+from xeforge.errors import LeaseLost
+from xeforge.errors import StoreConflict
+from xeforge.ports import Clock
+
+_CACHED_JOBS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Lease:
+    """The newest lease of a step; no worker once it was given back."""
+
+    token: int
+    worker: str | None
+    expires_at_seconds: float
+
+
+class SqlStore:
+    """A durable `JobStore`, safe for use from several threads and processes.
+
+    Events are never changed once recorded, so decoded ones are kept and a read decodes only what
+    is new.
+
+    Args:
+        place: Path of an SQLite file, made when missing, or a database address with ``://``.
+        clock: Decides when a lease has expired.
+        is_alive: Tells whether the process of a worker lives; a lease whose worker has verifiably
+            ended counts as expired.
+
+    Raises:
+        BadRequest: The file cannot be opened, is damaged, foreign or of a newer version.
+        OutOfHostResources: The file cannot be written.
+    """
+
+    def __init__(
+        self, place: str | Path, clock: Clock, *, is_alive: IsAlive = is_worker_alive
+    ) -> None:
+        self._place = str(place)
+        self._clock = clock
+        self._is_alive = is_alive
+        self._engine: Engine = open_engine(place)
+        self._cache: OrderedDict[str, History] = OrderedDict()
+        self._lock = threading.Lock()
+        with self._writing() as connection:
+            prepare_tables(connection, self._place)
+
+    def close(self) -> None:
+        """Close all connections; the next use opens new ones."""
+        self._engine.dispose()
+
+    def create(self, job: str, problem: Problem) -> None:
+        """Remember a new job."""
+        row = {
+            "job": job,
+            "created_at_seconds": self._clock.now_seconds(),
+            "problem": dumps(problem),
+        }
+        with self._writing() as connection:
+            try:
+                connection.execute(insert(JOBS).values(row))
+            except IntegrityError:
+                raise StoreConflict(f"job {job} exists already") from None
+
+    def history(self, job: str) -> History:
+        """Return everything recorded about a job."""
+        known = self._known(job)
+        with self._reading() as connection:
+            rows = _rows_after(connection, job, known)
+        return self._extended(known, rows)
+
+    def jobs(self) -> tuple[str, ...]:
+        """Return all job ids, newest first."""
+        with self._reading() as connection:
+            return tuple(connection.scalars(select(JOBS.c.job).order_by(JOBS.c.number.desc())))
+
+    def lease(self, job: str, step: str, *, worker: str, seconds: float) -> Attempt:
+        """Take the right to perform a step."""
+        with self._writing() as connection:
+            _lock_job(connection, job)
+            _refuse_recorded(connection, job, step)
+            held = _find_lease(connection, job, step)
+            now = self._clock.now_seconds()
+            if held is not None and self._is_held(held, now):
+                raise LeaseLost(f"step {step} of job {job} is leased to {held.worker}")
+            token = 1 if held is None else held.token + 1
+            attempt = Attempt(job, step, token, worker, now + seconds)
+            _write_lease(connection, attempt, is_new=held is None)
+        return attempt
+
+    def record(self, attempt: Attempt, event: Event) -> History:
+        """Append one event for a leased step and return the history with it."""
+        known = self._known(attempt.job)
+        body = dumps(event)
+        with self._writing() as connection:
+            _lock_job(connection, attempt.job)
+            _refuse_recorded(connection, attempt.job, attempt.step)
+            held = _find_lease(connection, attempt.job, attempt.step)
+            if held is None or held.worker is None or held.token != attempt.token:
+                raise LeaseLost(f"the lease on step {attempt.step} of job {attempt.job} is gone")
+            _append(connection, attempt, type(event).__name__, body, self._clock.now_seconds())
+            rows = _rows_after(connection, attempt.job, known)
+        return self._extended(known, rows)
+
+    def release(self, attempt: Attempt) -> None:
+        """Give a lease back without a result; a stale one is ignored."""
+        with self._writing() as connection:
+            connection.execute(
+                update(LEASES)
+                .where(LEASES.c.job == attempt.job, LEASES.c.step == attempt.step)
+                .where(LEASES.c.token == attempt.token)
+                .values(worker=None)
+            )
+
+    def _is_held(self, lease: _Lease, now: float) -> bool:
+        if lease.worker is None or now > lease.expires_at_seconds:
+            return False
+        return self._is_alive(lease.worker) is not False
+
+    def _known(self, job: str) -> History:
+        """Return what this process has decoded of a job so far, at least its problem."""
+        with self._lock:
+            known = self._cache.get(job)
+        if known is not None:
+            return known
+        with self._reading() as connection:
+            text = connection.scalar(select(JOBS.c.problem).where(JOBS.c.job == job))
+        if text is None:
+            raise _no_such(job)
+        return History(job, loads(Problem, text, file=self._place))
+
+    def _extended(self, known: History, rows: Sequence[Any]) -> History:
+        """Decode new rows and remember the result, unless another thread has got further."""
+        added = tuple(
+            Recorded(row.sequence, row.step, row.at_seconds, self._decode(row.body)) for row in rows
+        )
+        history = History(known.job, known.problem, known.records + added)
+        with self._lock:
+            cached = self._cache.get(known.job)
+            if cached is None or len(cached.records) < len(history.records):
+                self._cache[known.job] = history
+            self._cache.move_to_end(known.job)
+            while len(self._cache) > _CACHED_JOBS:
+                self._cache.popitem(last=False)
+        return history
+
+    def _decode(self, body: str) -> Event:
+        event: Event = loads(Event, body, file=self._place)
+        return event
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with translated(self._place), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with translated(self._place), self._engine.connect() as connection:
+            writer = connection.execution_options(**{WRITES: True})
+            with writer.begin():
+                yield writer
+
+
+def _no_such(job: str) -> BadRequest:
+    return BadRequest(f"there is no job {job}", remedy="list the jobs")
+
+
+def _lock_job(connection: Connection, job: str) -> None:
+    """Make concurrent writers of this job wait; where a writer locks the whole file, a no-op."""
+    row = select(JOBS.c.number).where(JOBS.c.job == job).with_for_update()
+    if connection.scalar(row) is None:
+        raise _no_such(job)
+
+
+def _refuse_recorded(connection: Connection, job: str, step: str) -> None:
+    row = select(EVENTS.c.sequence).where(EVENTS.c.job == job, EVENTS.c.step == step)
+    if connection.scalar(row) is not None:
+        raise StoreConflict(f"step {step} of job {job} is recorded already")
+
+
+def _find_lease(connection: Connection, job: str, step: str) -> _Lease | None:
+    columns = select(LEASES.c.token, LEASES.c.worker, LEASES.c.expires_at_seconds)
+    where = columns.where(LEASES.c.job == job, LEASES.c.step == step)
+    row = connection.execute(where).one_or_none()
+    return None if row is None else _Lease(*row)
+
+
+def _write_lease(connection: Connection, attempt: Attempt, *, is_new: bool) -> None:
+    values = {
+        "token": attempt.token,
+        "worker": attempt.worker,
+        "expires_at_seconds": attempt.expires_at_seconds,
+    }
+    if is_new:
+        row = {"job": attempt.job, "step": attempt.step, **values}
+        connection.execute(insert(LEASES).values(row))
+        return
+    where = (LEASES.c.job == attempt.job, LEASES.c.step == attempt.step)
+    connection.execute(update(LEASES).where(*where).values(values))
+
+
+def _append(connection: Connection, attempt: Attempt, kind: str, body: str, now: float) -> None:
+    """Write the event under the next number and drop the lease, which has done its work."""
+    last = select(func.max(EVENTS.c.sequence)).where(EVENTS.c.job == attempt.job)
+    newest = connection.scalar(last)
+    connection.execute(
+        insert(EVENTS).values(
+            job=attempt.job,
+            sequence=0 if newest is None else newest + 1,
+            step=attempt.step,
+            at_seconds=now,
+            kind=kind,
+            body=body,
+        )
+    )
+    where = (LEASES.c.job == attempt.job, LEASES.c.step == attempt.step)
+    connection.execute(delete(LEASES).where(*where))
+
+
+def _rows_after(connection: Connection, job: str, known: History) -> Sequence[Any]:
+    """Return the rows that are not in `known`, oldest first."""
+    columns = select(EVENTS.c.sequence, EVENTS.c.step, EVENTS.c.at_seconds, EVENTS.c.body)
+    where = columns.where(EVENTS.c.job == job, EVENTS.c.sequence >= len(known.records))
+    return connection.execute(where.order_by(EVENTS.c.sequence)).all()
