@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 os.environ["TRITON_INTERPRET"] = "1"
 
@@ -111,8 +112,7 @@ def main():
     ):
         kernel = load(kernel_path, f"kernel_{number_}")
         reference = load(reference_path, f"reference_{number_}")
-        with open(spec_path, encoding="utf-8") as handle:
-            spec = yaml.safe_load(handle)
+        spec = yaml.safe_load(Path(spec_path).read_text(encoding="utf-8"))
         with torch.no_grad():
             for index, entry in enumerate(spec[variant]):
                 record = check_entry(kernel, reference, spec, entry)
