@@ -140,6 +140,8 @@ class BuildReport:
         line: One-based line the compiler points at.
         seconds: Compile time.
         matrix_instructions: Instructions of the matrix units in the machine code; None unknown.
+        is_tuned: One of several autotune configurations: where the device cannot launch it,
+            Triton's tuner passes over it.
     """
 
     kernel: str
@@ -154,6 +156,7 @@ class BuildReport:
     line: int | None = None
     seconds: float = 0.0
     matrix_instructions: int | None = None
+    is_tuned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

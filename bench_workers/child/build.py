@@ -1,0 +1,74 @@
+"""Finds what ``forward`` launches at real shapes and compiles it ahead of time, with no device."""
+
+import os
+import time
+from collections.abc import Callable
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+CACHE_FOLDER = "triton"
+DEFAULT_SECONDS = 100.0
+
+
+def setup(_options: dict[str, Any]) -> None:
+    """Direct Triton's cache to the child's own folder and see that kernels are compiled."""
+    os.environ["TRITON_CACHE_DIR"] = str(Path.cwd() / CACHE_FOLDER)
+    os.environ.pop("TRITON_INTERPRET", None)
+
+
+def build(payload: dict[str, Any]) -> dict[str, Any]:
+    """Compile every distinct launch of all workloads.
+
+    Args:
+        payload: ``source``, ``workloads`` (fields of ``Workload``), ``target``, ``facts`` of the
+            device model, ``configs_limit`` and ``seconds``.
+
+    Returns:
+        Fields of ``BuildEvidence``, and ``cache``: where the compiled kernels lie.
+    """
+    import fakes
+    import model_call
+    import standin_driver
+    from launch_compiler import LaunchCompiler
+
+    target, facts = payload["target"], payload.get("facts") or {}
+    compiler = LaunchCompiler(
+        configs_limit=int(payload.get("configs_limit", 6)),
+        ends_at_seconds=time.perf_counter() + float(payload.get("seconds", DEFAULT_SECONDS)),
+    )
+    standin_driver.install(target, facts, fakes.claimed_device(target))
+    message, line = "", None
+    with fakes.fake_tensors(target, facts), compiler.active():
+        loaded = model_call.load_candidate(payload["source"], Path.cwd())
+        for workload in payload["workloads"]:
+            compiler.workload = workload["name"]
+            try:
+                model_call.call_model(loaded, workload)
+            except Exception as error:
+                message, line = _host_failure(error, loaded.path)
+                compiler.note(f"{workload['name']}: {message}")
+    has_reports = bool(compiler.reports)
+    return {
+        "reports": compiler.reports,
+        "message": "" if has_reports else message,
+        "line": None if has_reports else line,
+        "skipped": compiler.skipped,
+        "cache": CACHE_FOLDER,
+    }
+
+
+def _host_failure(error: Exception, path: str) -> tuple[str, int | None]:
+    """Say why host code did not come to its end."""
+    import fakes
+    import loading
+
+    line = loading.line_in(error, path)
+    if isinstance(error, fakes.READS_VALUES):
+        message = f"host code reads device data at line {line}; launches after it are not compiled"
+        return message, line
+    place = "" if line is None else f" at line {line}"
+    return f"host code raised {type(error).__name__}{place}: {str(error)[:1000]}", line
+
+
+OPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"build": build}

@@ -1,0 +1,210 @@
+"""Has a source compiled ahead of time in a sandboxed child, and keeps what was compiled."""
+
+import dataclasses
+import json
+import os
+import stat
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from typing import Protocol
+
+from xeforge.domain.device import Device
+from xeforge.domain.evidence import BuildEvidence
+from xeforge.domain.evidence import BuildReport
+from xeforge.domain.problem import Problem
+from xeforge.domain.problem import Workload
+from xeforge.errors import CandidateError
+from xeforge.errors import CandidateRaised
+
+CACHE_FOLDER = "triton"
+"""Where a child keeps compiled kernels, inside its private directory."""
+
+DEADLINE_SECONDS = 120.0
+_CHILD_SHARE = 0.8
+"""Of the deadline, after which the child starts no further configuration."""
+
+_CACHE_LIMIT_BYTES = 1 << 30
+_GROUP_PREFIX = "__grp__"
+
+
+class Worker(Protocol):
+    """What is needed of a sandboxed child."""
+
+    @property
+    def directory(self) -> Path:
+        """Private directory of the child, as this side sees it."""
+        ...
+
+    def request(
+        self, op: str, payload: Mapping[str, Any], *, deadline_seconds: float
+    ) -> dict[str, Any]:
+        """Perform an operation; see `bench_workers.sandbox.launch`."""
+        ...
+
+    def close(self) -> None:
+        """End the child."""
+        ...
+
+
+def build(
+    launch_child: Callable[[], Worker],
+    problem: Problem,
+    source: str,
+    workloads: Sequence[Workload],
+    device: Device,
+    *,
+    keep_cache: Path | None = None,
+    configs_limit: int = 6,
+    deadline_seconds: float = DEADLINE_SECONDS,
+) -> BuildEvidence:
+    """Compile every launch that `source` makes on the workloads, without a device.
+
+    Args:
+        launch_child: Starts a child of role ``build``; it is closed here.
+        problem: Names the target in messages.
+        source: Kernel file.
+        workloads: Their real shapes are used; nothing of that size is allocated.
+        device: Model to compile for.
+        keep_cache: Folder that the compiled kernels are copied into; see `carry_cache`.
+        configs_limit: Most autotune configurations compiled per launch.
+        deadline_seconds: For everything together.
+
+    Returns:
+        Faults of the source are evidence, too; nothing is raised for them.
+    """
+    if device.compile_target is None:
+        reason = f"not compiled: Triton cannot compile for {problem.target}"
+        return BuildEvidence(reports=(), skipped=(reason,))
+    payload = {
+        "source": source,
+        "workloads": [dataclasses.asdict(each) for each in workloads],
+        "target": dataclasses.asdict(device.compile_target),
+        "facts": device_facts(device),
+        "configs_limit": configs_limit,
+        "seconds": _CHILD_SHARE * deadline_seconds,
+    }
+    child = launch_child()
+    try:
+        answer = child.request("build", payload, deadline_seconds=deadline_seconds)
+        if keep_cache is not None:
+            carry_cache(child.directory / CACHE_FOLDER, keep_cache, seen_as=keep_cache)
+        return _evidence(answer)
+    except CandidateError as error:
+        line = error.line if isinstance(error, CandidateRaised) else None
+        return BuildEvidence(reports=(), message=error.message, line=line)
+    finally:
+        child.close()
+
+
+def device_facts(device: Device) -> dict[str, Any]:
+    """Return the numbers of a device model that host code may ask the device for."""
+    names = (
+        "title",
+        "compute_units",
+        "shared_bytes_per_group",
+        "shared_bytes_per_unit",
+        "registers_per_unit",
+        "threads_per_unit",
+        "l2_bytes",
+    )
+    return {name: getattr(device, name) for name in names}
+
+
+def carry_cache(folder: Path, destination: Path, *, seen_as: Path | str) -> None:
+    """Copy compiled kernels from a child's directory so that another child finds them.
+
+    The folder was written by untrusted code: only regular files two levels deep are read, links
+    are never followed, and a cache of more than 1 GiB is cut off.
+
+    Args:
+        folder: Cache that a child has written; missing: nothing is copied.
+        destination: Made when missing.
+        seen_as: Path by which the children that use it will know `destination`; Triton's cache
+            holds absolute paths, which are rewritten.
+    """
+    room = _CACHE_LIMIT_BYTES
+    for entry in _plain_entries(folder, directories=True):
+        for file in _plain_entries(folder / entry, directories=False):
+            data = _read_regular(folder / entry / file, room)
+            if data is None:
+                continue
+            room -= len(data)
+            if file.startswith(_GROUP_PREFIX):
+                data = _moved_group(data, Path(seen_as) / entry)
+            (destination / entry).mkdir(parents=True, exist_ok=True)
+            (destination / entry / file).write_bytes(data)
+
+
+def _plain_entries(folder: Path, *, directories: bool) -> list[str]:
+    """Return names of a folder's real subfolders or real files, links left out."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(
+                each.name
+                for each in entries
+                if (each.is_dir if directories else each.is_file)(follow_symlinks=False)
+            )
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _read_regular(path: Path, limit_bytes: int) -> bytes | None:
+    """Read a file that is neither a link nor larger than allowed; None otherwise."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode) or state.st_size > limit_bytes:
+            return None
+        return file.read(limit_bytes)
+
+
+def _moved_group(data: bytes, folder: Path) -> bytes:
+    """Rewrite the absolute paths of one of Triton's group files."""
+    try:
+        names = [str(name) for name in json.loads(data)["child_paths"]]
+    except (ValueError, KeyError, TypeError):
+        return data
+    moved = {name: str(folder / Path(name).name) for name in names}
+    return json.dumps({"child_paths": moved}).encode()
+
+
+def _evidence(answer: Mapping[str, Any]) -> BuildEvidence:
+    """Read a child's answer, believing nothing about its form."""
+    try:
+        line = answer["line"]
+        return BuildEvidence(
+            reports=tuple(_report(each) for each in answer["reports"]),
+            message=str(answer["message"]),
+            line=None if line is None else int(line),
+            skipped=tuple(str(each) for each in answer["skipped"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"the child's answer has the wrong form: {type(error).__name__}: {error}"
+        return BuildEvidence(reports=(), message=message)
+
+
+def _report(given: Mapping[str, Any]) -> BuildReport:
+    def number(name: str) -> int | None:
+        return None if given.get(name) is None else int(given[name])
+
+    return BuildReport(
+        kernel=str(given["kernel"]),
+        workload=str(given["workload"]),
+        constants={str(name): str(value) for name, value in given["constants"].items()},
+        num_warps=int(given["num_warps"]),
+        num_stages=int(given["num_stages"]),
+        registers=number("registers"),
+        spill_bytes=number("spill_bytes"),
+        shared_bytes=int(given["shared_bytes"]),
+        error=str(given.get("error", "")),
+        line=number("line"),
+        seconds=float(given["seconds"]),
+        matrix_instructions=number("matrix_instructions"),
+        is_tuned=bool(given.get("is_tuned", False)),
+    )
