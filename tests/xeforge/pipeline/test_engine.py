@@ -1,0 +1,156 @@
+"""Properties of the engine over drawn jobs, and its decisions one by one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+from simulation import ACCEPTED
+from simulation import SLOWER
+from simulation import Simulation
+from simulation import problem
+
+from xeforge.domain.codec import dumps
+from xeforge.domain.codec import loads
+from xeforge.domain.events import Audited
+from xeforge.domain.events import Confirmed
+from xeforge.domain.events import Described
+from xeforge.domain.events import Event
+from xeforge.domain.events import JobOutcome
+from xeforge.domain.events import Judged
+from xeforge.domain.events import Recorded
+from xeforge.domain.events import Resumed
+from xeforge.domain.events import Voided
+from xeforge.domain.evidence import BuildEvidence
+from xeforge.domain.evidence import Evidence
+from xeforge.domain.history import History
+from xeforge.domain.issue import Issue
+from xeforge.domain.issue import Severity
+from xeforge.domain.steps import NEEDS_DEVICE
+from xeforge.domain.steps import Audit
+from xeforge.domain.steps import Describe
+from xeforge.domain.steps import Finish
+from xeforge.domain.trial import Trial
+from xeforge.domain.verdict import Outcome
+from xeforge.pipeline.engine import ready_steps
+
+jobs = st.one_of(st.none(), st.integers(1, 40))
+
+
+def history_of(*events: Event) -> History:
+    records = tuple(Recorded(n, f"s{n}", float(n), each) for n, each in enumerate(events))
+    return History("j", problem(), records)
+
+
+@given(data=st.data(), trials=jobs)
+@settings(max_examples=60, deadline=None)
+def test_every_job_ends_with_a_confirmed_winner_or_none(data, trials):
+    finished = Simulation(data.draw, History("j", problem(trials))).finish().finished
+    assert finished is not None
+    if finished.outcome is JobOutcome.IMPROVED:
+        assert finished.winner is not None
+    else:
+        assert finished.winner is None
+
+
+@given(data=st.data(), trials=jobs)
+@settings(max_examples=40, deadline=None)
+def test_the_incumbent_never_gets_worse(data, trials):
+    simulation = Simulation(data.draw, History("j", problem(trials)))
+    history = simulation.finish()
+    best = 1.0
+    for trial in history.trials():
+        if trial.verdict.outcome is Outcome.ACCEPTED:
+            assert simulation.true_seconds[trial.candidate] < best
+            best = simulation.true_seconds[trial.candidate]
+    finished = history.finished
+    if finished is not None and finished.winner is not None:
+        confirmed = history.confirmation(finished.winner)
+        assert confirmed is not None
+        assert confirmed.trial.verdict.outcome is Outcome.ACCEPTED
+
+
+@given(data=st.data(), trials=jobs)
+@settings(max_examples=25, deadline=None)
+def test_a_replayed_prefix_asks_for_what_was_done_next(data, trials):
+    simulation = Simulation(data.draw, History("j", problem(trials)))
+    whole = simulation.finish()
+    cut = data.draw(st.integers(0, len(whole.records) - 1))
+    prefix = History("j", whole.problem, whole.records[:cut])
+    stored = loads(tuple[Recorded, ...], dumps(prefix.records))
+    again = History("j", whole.problem, stored)
+    assert ready_steps(again) == ready_steps(prefix)
+    recorded_next = whole.records[cut].step.split("#")[0]
+    assert recorded_next in {step.id for step in ready_steps(again)}
+
+
+@given(data=st.data(), trials=jobs)
+@settings(max_examples=25, deadline=None)
+def test_no_step_is_recorded_twice_and_the_device_is_asked_for_once(data, trials):
+    simulation = Simulation(data.draw, History("j", problem(trials)))
+    whole = simulation.finish()
+    assert len(set(simulation.order)) == len(simulation.order)
+    for cut in range(len(whole.records)):
+        steps = ready_steps(History("j", whole.problem, whole.records[:cut]))
+        assert len([step for step in steps if isinstance(step, NEEDS_DEVICE)]) <= 1
+        assert len({step.id for step in steps}) == len(steps)
+
+
+@given(data=st.data(), trials=st.integers(1, 12))
+@settings(max_examples=25, deadline=None)
+def test_the_trial_budget_is_never_exceeded(data, trials):
+    history = Simulation(data.draw, History("j", problem(trials))).finish()
+    counted = [each for each in history.trials() if each.verdict.outcome is not Outcome.VOID]
+    assert len(counted) <= trials
+
+
+def test_a_new_job_is_described_first():
+    assert ready_steps(history_of()) == (Describe(),)
+
+
+def test_a_wrong_baseline_ends_the_job_before_anything_is_proposed():
+    wrong = Audited(
+        (Issue("unwritten", Severity.ERROR, "12 elements are never written"),),
+        Evidence(()),
+        BuildEvidence(()),
+        (),
+        (),
+        (),
+        None,
+        None,
+        "none",
+    )
+    (step,) = ready_steps(history_of(Described((), ()), wrong))
+    assert isinstance(step, Finish)
+    assert step.outcome == JobOutcome.BASELINE_WRONG
+    assert "12 elements are never written" in step.message
+
+
+def test_a_platform_fault_is_retried_once_then_ends_the_job():
+    once = history_of(Described((), ()), Voided("audit", "DEVICE_LOST", "gone"))
+    assert ready_steps(once) == (Audit(),)
+    twice = history_of(
+        Described((), ()),
+        Voided("audit", "DEVICE_LOST", "gone"),
+        Voided("audit", "DEVICE_LOST", "gone again"),
+    )
+    (step,) = ready_steps(twice)
+    assert isinstance(step, Finish)
+    assert step.outcome == JobOutcome.PLATFORM_FAULT
+
+
+def test_a_refuted_winner_falls_back_to_the_one_before():
+    history = history_of(
+        Judged(Trial("t1", "t0", ACCEPTED)),
+        Judged(Trial("t2", "t1", ACCEPTED)),
+        Confirmed(Trial("t2", "t0", SLOWER), (), ()),
+    )
+    assert history.incumbent() == "t1"
+
+
+def test_time_between_interruption_and_resumption_does_not_count():
+    records = (
+        Recorded(0, "describe", 100.0, Described((), ())),
+        Recorded(1, "resume:1", 5000.0, Resumed()),
+        Recorded(2, "audit", 5007.0, Voided("audit", "DEVICE_LOST", "x")),
+    )
+    assert History("j", problem(), records).elapsed_seconds() == pytest.approx(7.0)
