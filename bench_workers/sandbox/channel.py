@@ -1,0 +1,103 @@
+"""The host's end of the control socket: one question, one answer, before a deadline."""
+
+import os
+import select
+import socket
+import time
+from typing import Any
+
+from bench_workers.child.protocol import Frames
+
+_CHUNK_BYTES = 1 << 16
+
+
+class Deadline(Exception):
+    """The time is up."""
+
+
+class Closed(Exception):
+    """The other side has gone."""
+
+
+class Channel:
+    """Exchanges frames with a process that may lie, stall or vanish.
+
+    Args:
+        connection: Host's end of the socket pair; owned from now on.
+        process: Descriptor that becomes readable when the process has ended; owned from now on.
+            A fork of the child may keep the socket open, so that its closing does not tell.
+    """
+
+    def __init__(self, connection: socket.socket, process: int) -> None:
+        connection.setblocking(False)
+        self._connection = connection
+        self._process = process
+        self._frames = Frames()
+
+    def has_process_ended(self) -> bool:
+        """Say whether the process is gone, without waiting for it."""
+        return self.wait_for_end(0.0)
+
+    def wait_for_end(self, seconds: float) -> bool:
+        """Wait for the process to end by itself; say whether it did."""
+        poll = select.poll()
+        poll.register(self._process, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
+    def exchange(self, frame: bytes, *, seconds: float) -> dict[str, Any]:
+        """Send a frame, which may be empty, and return the next message.
+
+        Raises:
+            Deadline: No whole message came in time.
+            Closed: The process ended or closed its side.
+            ProtocolError: Something came that is no message.
+        """
+        until = time.monotonic() + seconds
+        rest = memoryview(frame)
+        while True:
+            message = self._frames.take()
+            if message is not None and not rest:
+                return message
+            is_ended = self._wait(until, is_sending=bool(rest))
+            rest = self._send(rest)
+            if not self._receive() and is_ended:
+                raise Closed
+
+    def close(self) -> None:
+        """Give both descriptors back."""
+        self._connection.close()
+        os.close(self._process)
+
+    def _wait(self, until: float, *, is_sending: bool) -> bool:
+        """Wait for anything to happen; say whether the process has ended."""
+        seconds = until - time.monotonic()
+        if seconds <= 0:
+            raise Deadline
+        poll = select.poll()
+        poll.register(self._connection, select.POLLIN | (select.POLLOUT if is_sending else 0))
+        poll.register(self._process, select.POLLIN)
+        ready = poll.poll(seconds * 1000)
+        return any(descriptor == self._process for descriptor, _ in ready)
+
+    def _send(self, rest: memoryview) -> memoryview:
+        if not rest:
+            return rest
+        try:
+            return rest[self._connection.send(rest) :]
+        except BlockingIOError:
+            return rest
+        except OSError:  # broken pipe: the reading side finds out what happened
+            return rest[len(rest) :]
+
+    def _receive(self) -> bool:
+        """Take in what has come; say whether anything had."""
+        try:
+            data = self._connection.recv(_CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            raise Closed from None
+        if not data:
+            raise Closed
+        self._frames.feed(data)
+        return True

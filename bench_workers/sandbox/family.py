@@ -1,0 +1,171 @@
+"""All processes that came from one child, found in /proc, and their end."""
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGKILL
+
+from xeforge.errors import PlatformError
+
+_END_SECONDS = 20.0
+_FRESH_SECONDS = 0.05
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One entry of /proc; pid and start together are never used twice."""
+
+    pid: int
+    parent: int
+    session: int
+    uid: int
+    start: int
+
+    def memory_bytes(self, *, shared_allowance: int = 0) -> int:
+        """Return the memory that is the process's own doing: not file pages.
+
+        Args:
+            shared_allowance: Shared memory that was given to it and is not counted.
+        """
+        try:
+            lines = (_PROC / str(self.pid) / "status").read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return 0
+        sizes = {line.split(":")[0]: line for line in lines if line.startswith("Rss")}
+        own, shared = (
+            int(sizes[name].split()[1]) * 1024 if name in sizes else 0
+            for name in ("RssAnon", "RssShmem")
+        )
+        return own + max(0, shared - shared_allowance)
+
+
+class _Scan:
+    """The process table, shared by all who look at nearly the same time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken = 0.0
+        self._processes: Mapping[int, Process] = {}
+
+    def processes(self, *, is_fresh: bool) -> Mapping[int, Process]:
+        """Return all living processes by pid; zombies are left out."""
+        with self._lock:
+            if is_fresh or time.monotonic() - self._taken > _FRESH_SECONDS:
+                found = (_read(entry) for entry in _PROC.iterdir() if entry.name.isdigit())
+                self._processes = {process.pid: process for process in found if process}
+                self._taken = time.monotonic()
+            return self._processes
+
+
+_SCAN = _Scan()
+
+
+class Family:
+    """The processes of one child.
+
+    Someone belongs when a member is its parent, when it is in the first one's session, when it
+    runs under the child's own user, or when it carries the child's token in its environment.
+    Members are remembered, so that a parent's end does not hide its children.
+
+    Args:
+        first: The process that was started. Nobody else may wait for it: as long as it is not
+            reaped its number cannot become a stranger's.
+        uid: The child's own user; None when it has none.
+        token: Word in the environment of the child's processes.
+    """
+
+    def __init__(self, first: subprocess.Popen[bytes], *, uid: int | None, token: str) -> None:
+        self._first = first
+        self._uid = uid
+        self._token = token.encode()
+        self._lock = threading.RLock()
+        self._known: set[tuple[int, int]] = set()
+        self._has_ended = False
+
+    def members(self, *, is_thorough: bool = False) -> tuple[Process, ...]:
+        """Return the living members.
+
+        Args:
+            is_thorough: Look at the table as it is now, and into every environment.
+        """
+        with self._lock:
+            if self._has_ended:
+                return ()
+            table = _SCAN.processes(is_fresh=is_thorough)
+            found = {
+                process.pid: process
+                for process in table.values()
+                if self._is_member(process, is_thorough=is_thorough)
+            }
+            grew = True
+            while grew:
+                born = [
+                    process
+                    for process in table.values()
+                    if process.parent in found and process.pid not in found
+                ]
+                found.update({process.pid: process for process in born})
+                grew = bool(born)
+            self._known = {(process.pid, process.start) for process in found.values()}
+            return tuple(found.values())
+
+    def end(self) -> None:
+        """Kill all members and return when the process table holds none.
+
+        Raises:
+            PlatformError: Some would not go.
+        """
+        with self._lock:
+            deadline = time.monotonic() + _END_SECONDS
+            pause = threading.Event()
+            while members := self.members(is_thorough=True):
+                for member in members:
+                    with suppress(ProcessLookupError):
+                        os.kill(member.pid, SIGKILL)
+                if time.monotonic() > deadline:
+                    left = ", ".join(str(member.pid) for member in members)
+                    raise PlatformError(f"processes of a child cannot be ended: {left}")
+                pause.wait(0.002)
+            self._first.wait()
+            self._has_ended = True
+
+    def _is_member(self, process: Process, *, is_thorough: bool) -> bool:
+        first = self._first.pid
+        return (
+            first in {process.pid, process.session}
+            or (self._uid is not None and process.uid == self._uid)
+            or (process.pid, process.start) in self._known
+            or (is_thorough and self._token in _environment(process.pid))
+        )
+
+
+def _read(entry: Path) -> Process | None:
+    """Read one entry of the process table; None for one that has ended."""
+    try:
+        text = (entry / "stat").read_bytes()
+        uid = entry.stat().st_uid
+    except OSError:
+        return None
+    fields = text.rpartition(b")")[2].split()
+    if fields[0] in b"ZX":
+        return None
+    return Process(
+        pid=int(entry.name),
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        uid=uid,
+        start=int(fields[19]),
+    )
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return (_PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return b""

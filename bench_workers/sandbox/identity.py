@@ -1,0 +1,52 @@
+"""Which user a child becomes, and where on the host it lives."""
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+NOBODY = 65534
+_FIRST = 200_000
+_COUNT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The host's side of one child.
+
+    Attributes:
+        directory: Its private folder; the child may fill it with anything, links included, so
+            whoever opens a file in it after the first request must not follow links.
+        root: Empty folder that a layer may use as mount point.
+        uid: User and group the child becomes, known to nobody else; None: the child keeps the
+            user of this process, as seen from outside.
+        token: Secret word in the child's environment by which stray processes are found.
+    """
+
+    directory: Path
+    root: Path
+    uid: int | None
+    token: str
+
+
+def fresh_uid() -> int:
+    """Return a user id that no account has, so that limits per user are limits per child.
+
+    Falls back to ``nobody`` where this process can only become few users.
+    """
+    first, _, count = Path("/proc/self/uid_map").read_text(encoding="ascii").split()[:3]
+    is_mapped = int(first) == 0 and int(count) >= _FIRST + _COUNT
+    return _FIRST + secrets.randbelow(_COUNT) if is_mapped else NOBODY
+
+
+def make_place(parent: Path, *, uid: int | None) -> Place:
+    """Make the private folder of a child, owned by ``uid``."""
+    token = secrets.token_hex(12)
+    base = parent / f"xeforge-child-{token}"
+    base.mkdir(mode=0o711, parents=True)
+    place = Place(directory=base / "job", root=base / "root", uid=uid, token=token)
+    place.directory.mkdir(mode=0o700)
+    place.root.mkdir(mode=0o700)
+    if uid is not None:
+        os.chown(place.directory, uid, uid)
+    return place

@@ -1,0 +1,170 @@
+"""Limits that the kernel keeps for one process, and a watch over what it counts wrongly.
+
+The address space is not limited: drivers and allocators reserve far more of it than they use.
+Memory in use is read by a watch instead, over all processes of a child together.
+"""
+
+import os
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from selectors import EVENT_READ
+from selectors import DefaultSelector
+from typing import IO
+
+from bench_workers.sandbox.family import Family
+from bench_workers.sandbox.policy import Policy
+
+TAIL_BYTES = 8192
+_CHUNK_BYTES = 1 << 16
+_MIB = 1 << 20
+_BUSY_SECONDS = 0.1
+_IDLE_SECONDS = 1.0
+_DISK_SECONDS = 1.0
+_DRAIN_SECONDS = 1.0
+
+
+def limit_words(policy: Policy, *, per_user: bool) -> list[str]:
+    """Return the words that set the kernel's limits for the command after them.
+
+    Args:
+        policy: The numbers.
+        per_user: Whether the child's user is its own, so that processes may be counted by user.
+    """
+    words = ["prlimit", "--core=0", f"--cpu={policy.cpu_seconds}", f"--nofile={policy.files}"]
+    words += [f"--fsize={policy.file_size_bytes}"]
+    if per_user:
+        words += [f"--nproc={policy.processes}"]
+    return [*words, "--"]
+
+
+class Watch:
+    """Reads what a child prints and ends it when it takes too much.
+
+    Attributes:
+        breach: Which limit was passed, as a sentence; None while none was.
+        is_busy: Whether the child works for us now; it is looked at more often then.
+    """
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        family: Family,
+        policy: Policy,
+        *,
+        directory: Path,
+        shared: Sequence[int],
+    ) -> None:
+        self.breach: str | None = None
+        self.is_busy = True
+        self._family = family
+        self._policy = policy
+        self._directory = directory
+        self._shared = tuple(shared)
+        self._tails: dict[IO[bytes], deque[bytes]] = {}
+        self._printed_bytes = 0
+        self._is_stopped = threading.Event()
+        self._is_drained = threading.Event()
+        self._disk_checked = time.monotonic()
+        self._selector = DefaultSelector()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+                self._tails[stream] = deque()
+                self._selector.register(stream, EVENT_READ)
+        self._stderr = process.stderr
+        self._thread = threading.Thread(target=self._run, name="sandbox-watch", daemon=True)
+        self._thread.start()
+
+    def stderr_tail(self) -> str:
+        """Return the last of what the child printed as errors, cut at 2000 characters."""
+        if self._stderr is None:
+            return ""
+        return b"".join(tuple(self._tails[self._stderr])).decode(errors="replace")[-2000:]
+
+    def drain(self) -> None:
+        """Wait until all that an ended child has printed is read."""
+        self._is_drained.wait(_DRAIN_SECONDS)
+
+    def stop(self) -> None:
+        """Read what is left, then end; call when no process of the child is left."""
+        self._is_stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        looked = 0.0
+        while not self._is_stopped.is_set():
+            for key, _ in self._selector.select(_BUSY_SECONDS):
+                self._read(key.fileobj)  # type: ignore[arg-type]
+            if not self._selector.get_map():
+                self._is_drained.set()
+                self._is_stopped.wait(_BUSY_SECONDS)
+            now = time.monotonic()
+            if now - looked >= (_BUSY_SECONDS if self.is_busy else _IDLE_SECONDS):
+                looked = now
+                self._check()
+        for stream in tuple(self._tails):
+            while self._read(stream):
+                pass
+            stream.close()
+        self._selector.close()
+
+    def _read(self, stream: IO[bytes]) -> bool:
+        """Keep the last of what can be read at once; say whether there may be more."""
+        try:
+            data = os.read(stream.fileno(), _CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            with suppress(KeyError):
+                self._selector.unregister(stream)
+            return False
+        tail = self._tails[stream]
+        tail.append(data[-TAIL_BYTES:])
+        while sum(map(len, tail)) - len(tail[0]) >= TAIL_BYTES:
+            tail.popleft()
+        self._printed_bytes += len(data)
+        if self._printed_bytes > self._policy.output_bytes:
+            self._end(f"printed more than {self._policy.output_bytes // _MIB} MiB")
+        return True
+
+    def _check(self) -> None:
+        members = self._family.members()
+        allowance = sum(map(_size_bytes, self._shared))
+        used = sum(member.memory_bytes(shared_allowance=allowance) for member in members)
+        if used > self._policy.memory_bytes:
+            self._end(f"memory limit of {self._policy.memory_bytes // _MIB} MiB reached")
+        if len(members) > self._policy.processes:
+            self._end(f"limit of {self._policy.processes} processes reached")
+        if self.is_busy and time.monotonic() - self._disk_checked > _DISK_SECONDS:
+            if _folder_bytes(self._directory, self._policy.disk_bytes) > self._policy.disk_bytes:
+                self._end(f"disk limit of {self._policy.disk_bytes // _MIB} MiB reached")
+            self._disk_checked = time.monotonic()
+
+    def _end(self, breach: str) -> None:
+        if self.breach is None:
+            self.breach = breach
+            self._family.end()
+
+
+def _size_bytes(descriptor: int) -> int:
+    try:
+        return os.fstat(descriptor).st_size
+    except OSError:
+        return 0
+
+
+def _folder_bytes(folder: Path, enough: int) -> int:
+    """Return the disk a folder takes; stops counting once it is more than ``enough``."""
+    total = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(where, name)).st_blocks * 512  # noqa: PTH118
+        if total > enough:
+            break
+    return total
