@@ -1,0 +1,84 @@
+"""Folder, registry and file names agree; the five packages import one way only."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def module_names(folder: str) -> set[str]:
+    return {path.stem for path in (ROOT / folder).glob("*.py") if path.stem != "__init__"}
+
+
+def test_every_stage_file_is_registered_under_its_own_name():
+    from xeforge.pipeline.stages import STAGES
+
+    names = [stage.name for stage in STAGES]
+    assert len(names) == len(set(names))
+    assert set(names) == module_names("xeforge/pipeline/stages")
+
+
+@pytest.mark.parametrize(
+    ("package", "registry"),
+    [
+        ("xeforge.verify.checks", "CHECKS"),
+        ("xeforge.verify.gates", "GATES"),
+        ("xeforge.propose.recipes", "RECIPES"),
+        ("xeforge.intake.issues", "DETECTORS"),
+    ],
+)
+def test_every_strategy_file_is_registered_under_its_own_name(package, registry):
+    found = getattr(importlib.import_module(package), registry)
+    names = [module.NAME for module in found]
+    files = [module.__name__.rsplit(".", 1)[1] for module in found]
+    assert names == files
+    declared = {
+        path.stem
+        for path in (ROOT / package.replace(".", "/")).glob("*.py")
+        if "\nNAME = " in path.read_text(encoding="utf-8")
+    }
+    assert set(names) == declared
+
+
+def test_every_stage_asks_only_proposers_that_exist():
+    from xeforge.pipeline.stages import STAGES
+    from xeforge.propose import PROPOSERS
+
+    known = {proposer.name for proposer in PROPOSERS}
+    assert {name for stage in STAGES for name in stage.proposers} == known
+
+
+def test_every_recipe_belongs_to_a_stage_that_applies_recipes():
+    from xeforge.pipeline.stages import STAGE_BY_NAME
+    from xeforge.propose.recipes import RECIPES
+
+    for recipe in RECIPES:
+        assert "recipe_apply" in STAGE_BY_NAME[recipe.STAGE].proposers
+
+
+def test_the_command_line_imports_neither_torch_nor_triton():
+    code = (
+        "import sys, xeforge.app.main, xeforge.app.results, bench_workers.host.evaluator;"
+        "bad = {'torch', 'triton', 'dspy', 'litellm', 'openai', 'anthropic'} & set(sys.modules);"
+        "sys.exit(', '.join(sorted(bad)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_untrusted_side_imports_nothing_of_ours():
+    ours = {"xeforge", "knowledge", "bench_workers", "agents", "api"}
+    for path in (ROOT / "bench_workers" / "child").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                roots = {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                roots = {(node.module or "").split(".")[0]}
+            else:
+                continue
+            assert not roots & ours, f"{path}:{node.lineno}"
