@@ -1,0 +1,203 @@
+"""Runs a candidate on given inputs and weights and hands its outputs over."""
+
+import time
+from typing import Any
+
+import accounting
+import recorder as launch_recorder
+import loading
+import poison
+import torch
+from arena import own_copy
+
+_MISMATCH_LIMIT = 2000
+
+
+def flatten(value: Any) -> list[torch.Tensor]:
+    """Return the tensors of a result in order; numbers become 0-d tensors."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        return [each for item in value.values() for each in flatten(item)]
+    if isinstance(value, (list, tuple)):
+        return [each for item in value for each in flatten(item)]
+    if isinstance(value, (bool, int, float)):
+        return [torch.tensor(value)]
+    return []
+
+
+def overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors share memory: same device, storage ranges that meet."""
+    if one.device != other.device or one.numel() == 0 or other.numel() == 0:
+        return False
+    first, second = one.untyped_storage(), other.untyped_storage()
+    return (
+        first.data_ptr() < second.data_ptr() + second.nbytes()
+        and second.data_ptr() < first.data_ptr() + first.nbytes()
+    )
+
+
+def received(session: Any, record: dict[str, Any]) -> Any:
+    """Return a call argument from its record, tensors as copies of their own."""
+    if "value" in record:
+        return record["value"]
+    if "items" in record:
+        return [received(session, each) for each in record["items"]]
+    return session.given.copy_out(record, session.device.name)
+
+
+def build(session: Any, payload: dict[str, Any]) -> tuple[Any, str]:
+    """Construct the candidate with the oracle's weights.
+
+    Returns:
+        The model and how its state differs from the oracle's; empty: not.
+    """
+    loaded = session.files[payload["name"]]
+    with session.user_code(loaded.name):
+        arguments = loading.init_args(loaded, payload.get("arguments"), payload.get("dims"))
+        model = loading.construct(loaded, arguments, int(payload["seed"]))
+        model = loading.place(
+            model, payload.get("dtype"), payload.get("memory_format"), session.device.name
+        )
+    return model, _load_state(session, model, payload.get("state") or {})
+
+
+def _load_state(session: Any, model: Any, records: dict[str, Any]) -> str:
+    if not isinstance(model, torch.nn.Module):
+        names = ", ".join(sorted(records))
+        return f"Model is no torch.nn.Module, so it cannot take {names}" if records else ""
+    state = {name: session.given.copy_out(each, session.device.name) for name, each in records.items()}
+    own = model.state_dict()
+    wrong = [
+        f"{name} is {list(own[name].shape)}, expected {list(each.shape)}"
+        for name, each in state.items()
+        if name in own and own[name].shape != each.shape
+    ]
+    wrong += [f"{name} is missing" for name in state if name not in own]
+    wrong += [f"{name} is not in the reference" for name in own if name not in state]
+    if wrong:
+        return "; ".join(wrong)[:_MISMATCH_LIMIT]
+    try:
+        model.load_state_dict(state, strict=True)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:_MISMATCH_LIMIT]
+    return ""
+
+
+def forward(session: Any, name: str, model: Any, inputs: list[Any], modes: list[Any]) -> Any:
+    """Call the model once, synchronised before and after.
+
+    Returns:
+        The result and host seconds.
+    """
+    session.device.synchronize()
+    with session.user_code(name):
+        start = time.perf_counter()
+        for mode in modes:
+            mode.__enter__()
+        try:
+            with torch.no_grad():
+                result = model(*inputs) if callable(model) else model.forward(*inputs)
+        finally:
+            for mode in reversed(modes):
+                mode.__exit__(None, None, None)
+        session.device.synchronize()
+        seconds = time.perf_counter() - start
+    return result, seconds
+
+
+def tensors_of(value: Any) -> list[torch.Tensor]:
+    """Return tensors inside a call argument."""
+    return flatten(value) if isinstance(value, (torch.Tensor, list, tuple)) else []
+
+
+def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
+    """Run one case twice; see `CaseEvidence` for what the answer feeds."""
+    name = payload["name"]
+    recorder = launch_recorder.RECORDER
+    recorder.path = session.files[name].path
+    recorder.configuration, recorder.configurations = payload.get("configuration"), 1
+    session.replaced = set()
+    model, mismatch = build(session, payload)
+    if mismatch:
+        return {"state_mismatch": mismatch}
+    inputs = [received(session, each) for each in payload["inputs"]]
+    recorder.drain()
+    faults = _drain_faults(session)
+    first, seconds = forward(session, name, model, inputs, [poison.Poison(poison.FIRST)])
+    outputs = flatten(first)
+    seen, faults = recorder.drain(), faults + _drain_faults(session)
+    mutated = _mutated(session, payload, inputs)
+    account = accounting.Accounting()
+    second, _ = forward(session, name, model, inputs, [poison.Poison(poison.SECOND), account])
+    again = flatten(second)
+    flat = [each for value in inputs for each in tensors_of(value)]
+    aliased = [i for i, out in enumerate(outputs) if any(overlap(out, each) for each in flat)]
+    stale = any(
+        overlap(out, later)
+        for i, out in enumerate(outputs)
+        for later in again
+        if i not in aliased
+    )
+    faults += _drain_faults(session)
+    answer = {
+        "mutated": mutated,
+        "aliased": aliased,
+        "stale": stale,
+        "launches": seen,
+        "library_calls": sorted(account.computed),
+        "device_copies": sorted(account.copied),
+        "faults": faults,
+        "redirected": sorted(session.replaced),
+        "configurations": recorder.configurations,
+        "configuration": recorder.chosen if recorder.configurations > 1 else "",
+        "seconds": seconds,
+        "notes": [each for each in (session.given.note, session.answers.note) if each],
+    }
+    return answer | _hand_over(session, outputs, again)
+
+
+def _drain_faults(session: Any) -> list[dict[str, Any]]:
+    if not session.interpreted:
+        return []
+    from bounds import WATCH
+
+    return WATCH.drain()
+
+
+def _mutated(session: Any, payload: dict[str, Any], inputs: list[Any]) -> list[str]:
+    """Name inputs whose values changed, and put the given values back."""
+    names = payload.get("names") or []
+    changed = []
+    for index, (record, value) in enumerate(zip(payload["inputs"], inputs, strict=True)):
+        if not isinstance(value, torch.Tensor):
+            continue
+        given = session.given.copy_out(record, session.device.name)
+        if not same_bits(given, value):
+            changed.append(names[index] if index < len(names) else f"input {index}")
+            value.data.copy_(given)
+    return changed
+
+
+def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Compare two tensors of one shape; NaN equals NaN."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    first, second = own_copy(one.contiguous(), str(one.device)), other.contiguous()
+    return torch.equal(first.reshape(-1).view(torch.uint8), second.reshape(-1).view(torch.uint8))
+
+
+def _hand_over(session: Any, outputs: list[Any], again: list[Any]) -> dict[str, Any]:
+    """Write both results into the shared memory."""
+    offset, records, repeated = 0, [], []
+    for group, target in ((outputs, records), (again, repeated)):
+        for tensor in group:
+            plain = tensor.detach().to_dense() if tensor.layout != torch.strided else tensor
+            record, offset = session.answers.put(plain, offset, keep_strides=False)
+            record["own_strides"] = list(plain.stride())
+            record["device"] = str(tensor.device)
+            target.append(record)
+    return {"outputs": records, "again": repeated}
+
+
+OPERATIONS = {"call": _call}

@@ -1,0 +1,3 @@
+"""Placeholder table until timing is in."""
+
+OPERATIONS: dict = {}
