@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from xeforge.errors import BadRequest
+from xeforge.errors import ToolchainMissing
 
 WRITES = "xeforge_writes"
 """Execution option of connections whose transactions change something."""
@@ -26,10 +27,11 @@ def open_engine(place: str | Path) -> Engine:
 
     Raises:
         BadRequest: The address cannot be understood or keeps its data in memory only.
+        ToolchainMissing: The database's driver is not installed.
     """
     url = _url(place)
     if url.get_backend_name() != "sqlite":
-        return create_engine(url)
+        return _remote_engine(url)
     if url.database in {None, "", ":memory:"}:
         raise BadRequest("a job store in memory is lost at once", remedy="name a file")
     # Without a bound on connections: a waiting writer must not starve a reader of its own process.
@@ -37,6 +39,39 @@ def open_engine(place: str | Path) -> Engine:
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _remote_engine(url: URL) -> Engine:
+    try:
+        return create_engine(url)
+    except ArgumentError:
+        raise BadRequest(f"no database is called {url.drivername!r}") from None
+    except ModuleNotFoundError as error:
+        raise ToolchainMissing(
+            f"the driver {error.name} for {url.drivername} databases is not installed",
+            remedy=f"pip install {error.name}",
+        ) from None
+
+
+def let_readers_go_on(engine: Engine) -> None:
+    """Switch an SQLite file to write-ahead logging, where a writer keeps no reader waiting.
+
+    A property of the file, set once, so only after it is known to be ours.
+    """
+    if engine.url.get_backend_name() != "sqlite":
+        return
+    raw = engine.raw_connection()
+    try:
+        cursor = raw.cursor()
+        cursor.execute("PRAGMA journal_mode")
+        if cursor.fetchone() != ("wal",):
+            cursor.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        # Another process is just making the same switch; without it things are slower, not wrong.
+        if not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+            raise
+    finally:
+        raw.close()
 
 
 def _url(place: str | Path) -> URL:
@@ -54,18 +89,6 @@ def _set_up(connection: sqlite3.Connection, _: Any) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     # Survives any crash of ours; power loss may cost the last steps, which are then repeated.
     connection.execute("PRAGMA synchronous = NORMAL")
-    if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-        _switch_to_wal(connection)
-
-
-def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """Let readers go on while one process writes; a property of the file, set once."""
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.OperationalError as error:
-        # Another process is just making the switch; it holds for everyone.
-        if not error.sqlite_errorname.startswith("SQLITE_BUSY"):
-            raise
 
 
 def _begin(connection: Connection) -> None:

@@ -53,7 +53,7 @@ def translated(place: str) -> Iterator[None]:
     """
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error) as error:
         raise _meaning(getattr(error, "orig", None) or error, place) from None
 
 

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import BindParameter
 from sqlalchemy import Connection
 from sqlalchemy import Engine
+from sqlalchemy import and_
+from sqlalchemy import bindparam
 from sqlalchemy import delete
 from sqlalchemy import func
 from sqlalchemy import insert
@@ -29,6 +32,7 @@ from xeforge.adapters.schema import JOBS
 from xeforge.adapters.schema import LEASES
 from xeforge.adapters.schema import prepare_tables
 from xeforge.adapters.sql_engine import WRITES
+from xeforge.adapters.sql_engine import let_readers_go_on
 from xeforge.adapters.sql_engine import open_engine
 from xeforge.adapters.sql_errors import translated
 from xeforge.domain.attempt import Attempt
@@ -44,6 +48,29 @@ from xeforge.errors import StoreConflict
 from xeforge.ports import Clock
 
 _CACHED_JOBS = 16
+
+# Made once: building a statement costs more than running it.
+_JOB: BindParameter[str] = bindparam("job_")
+_STEP: BindParameter[str] = bindparam("step_")
+_THIS_LEASE = and_(LEASES.c.job == _JOB, LEASES.c.step == _STEP)
+_FIND_PROBLEM = select(JOBS.c.problem).where(JOBS.c.job == _JOB)
+_LOCK_JOB = select(JOBS.c.number).where(JOBS.c.job == _JOB).with_for_update()
+_NEWEST_JOBS = select(JOBS.c.job).order_by(JOBS.c.number.desc())
+_FIND_STEP = select(EVENTS.c.sequence).where(EVENTS.c.job == _JOB, EVENTS.c.step == _STEP)
+_LAST_SEQUENCE = select(func.max(EVENTS.c.sequence)).where(EVENTS.c.job == _JOB)
+_NEW_EVENTS = (
+    select(EVENTS.c.sequence, EVENTS.c.step, EVENTS.c.at_seconds, EVENTS.c.body)
+    .where(EVENTS.c.job == _JOB, EVENTS.c.sequence >= bindparam("from_"))
+    .order_by(EVENTS.c.sequence)
+)
+_FIND_LEASE = select(LEASES.c.token, LEASES.c.worker, LEASES.c.expires_at_seconds).where(
+    _THIS_LEASE
+)
+_RENEW_LEASE = update(LEASES).where(_THIS_LEASE)
+_RELEASE = (
+    update(LEASES).where(_THIS_LEASE, LEASES.c.token == bindparam("token_")).values(worker=None)
+)
+_DROP_LEASE = delete(LEASES).where(_THIS_LEASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +108,11 @@ class SqlStore:
         self._engine: Engine = open_engine(place)
         self._cache: OrderedDict[str, History] = OrderedDict()
         self._lock = threading.Lock()
-        with self._writing() as connection:
-            prepare_tables(connection, self._place)
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close all connections; the next use opens new ones."""
@@ -97,7 +127,7 @@ class SqlStore:
         }
         with self._writing() as connection:
             try:
-                connection.execute(insert(JOBS).values(row))
+                connection.execute(insert(JOBS), row)
             except IntegrityError:
                 raise StoreConflict(f"job {job} exists already") from None
 
@@ -111,7 +141,7 @@ class SqlStore:
     def jobs(self) -> tuple[str, ...]:
         """Return all job ids, newest first."""
         with self._reading() as connection:
-            return tuple(connection.scalars(select(JOBS.c.job).order_by(JOBS.c.number.desc())))
+            return tuple(connection.scalars(_NEWEST_JOBS))
 
     def lease(self, job: str, step: str, *, worker: str, seconds: float) -> Attempt:
         """Take the right to perform a step."""
@@ -143,13 +173,15 @@ class SqlStore:
 
     def release(self, attempt: Attempt) -> None:
         """Give a lease back without a result; a stale one is ignored."""
+        where = {"job_": attempt.job, "step_": attempt.step, "token_": attempt.token}
         with self._writing() as connection:
-            connection.execute(
-                update(LEASES)
-                .where(LEASES.c.job == attempt.job, LEASES.c.step == attempt.step)
-                .where(LEASES.c.token == attempt.token)
-                .values(worker=None)
-            )
+            connection.execute(_RELEASE, where)
+
+    def _prepare(self) -> None:
+        with self._writing() as connection:
+            prepare_tables(connection, self._place)
+        with translated(self._place):
+            let_readers_go_on(self._engine)
 
     def _is_held(self, lease: _Lease, now: float) -> bool:
         if lease.worker is None or now > lease.expires_at_seconds:
@@ -163,7 +195,7 @@ class SqlStore:
         if known is not None:
             return known
         with self._reading() as connection:
-            text = connection.scalar(select(JOBS.c.problem).where(JOBS.c.job == job))
+            text = connection.scalar(_FIND_PROBLEM, {"job_": job})
         if text is None:
             raise _no_such(job)
         return History(job, loads(Problem, text, file=self._place))
@@ -206,21 +238,17 @@ def _no_such(job: str) -> BadRequest:
 
 def _lock_job(connection: Connection, job: str) -> None:
     """Make concurrent writers of this job wait; where a writer locks the whole file, a no-op."""
-    row = select(JOBS.c.number).where(JOBS.c.job == job).with_for_update()
-    if connection.scalar(row) is None:
+    if connection.scalar(_LOCK_JOB, {"job_": job}) is None:
         raise _no_such(job)
 
 
 def _refuse_recorded(connection: Connection, job: str, step: str) -> None:
-    row = select(EVENTS.c.sequence).where(EVENTS.c.job == job, EVENTS.c.step == step)
-    if connection.scalar(row) is not None:
+    if connection.scalar(_FIND_STEP, {"job_": job, "step_": step}) is not None:
         raise StoreConflict(f"step {step} of job {job} is recorded already")
 
 
 def _find_lease(connection: Connection, job: str, step: str) -> _Lease | None:
-    columns = select(LEASES.c.token, LEASES.c.worker, LEASES.c.expires_at_seconds)
-    where = columns.where(LEASES.c.job == job, LEASES.c.step == step)
-    row = connection.execute(where).one_or_none()
+    row = connection.execute(_FIND_LEASE, {"job_": job, "step_": step}).one_or_none()
     return None if row is None else _Lease(*row)
 
 
@@ -232,32 +260,27 @@ def _write_lease(connection: Connection, attempt: Attempt, *, is_new: bool) -> N
     }
     if is_new:
         row = {"job": attempt.job, "step": attempt.step, **values}
-        connection.execute(insert(LEASES).values(row))
-        return
-    where = (LEASES.c.job == attempt.job, LEASES.c.step == attempt.step)
-    connection.execute(update(LEASES).where(*where).values(values))
+        connection.execute(insert(LEASES), row)
+    else:
+        where = {"job_": attempt.job, "step_": attempt.step}
+        connection.execute(_RENEW_LEASE, where | values)
 
 
 def _append(connection: Connection, attempt: Attempt, kind: str, body: str, now: float) -> None:
     """Write the event under the next number and drop the lease, which has done its work."""
-    last = select(func.max(EVENTS.c.sequence)).where(EVENTS.c.job == attempt.job)
-    newest = connection.scalar(last)
-    connection.execute(
-        insert(EVENTS).values(
-            job=attempt.job,
-            sequence=0 if newest is None else newest + 1,
-            step=attempt.step,
-            at_seconds=now,
-            kind=kind,
-            body=body,
-        )
-    )
-    where = (LEASES.c.job == attempt.job, LEASES.c.step == attempt.step)
-    connection.execute(delete(LEASES).where(*where))
+    newest = connection.scalar(_LAST_SEQUENCE, {"job_": attempt.job})
+    row = {
+        "job": attempt.job,
+        "sequence": 0 if newest is None else newest + 1,
+        "step": attempt.step,
+        "at_seconds": now,
+        "kind": kind,
+        "body": body,
+    }
+    connection.execute(insert(EVENTS), row)
+    connection.execute(_DROP_LEASE, {"job_": attempt.job, "step_": attempt.step})
 
 
 def _rows_after(connection: Connection, job: str, known: History) -> Sequence[Any]:
     """Return the rows that are not in `known`, oldest first."""
-    columns = select(EVENTS.c.sequence, EVENTS.c.step, EVENTS.c.at_seconds, EVENTS.c.body)
-    where = columns.where(EVENTS.c.job == job, EVENTS.c.sequence >= len(known.records))
-    return connection.execute(where.order_by(EVENTS.c.sequence)).all()
+    return connection.execute(_NEW_EVENTS, {"job_": job, "from_": len(known.records)}).all()
