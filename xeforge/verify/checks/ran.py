@@ -1,0 +1,55 @@
+"""Refuse a candidate that raised, hung or died where the baseline answers."""
+
+from xeforge.domain.evidence import CaseEvidence
+from xeforge.domain.evidence import CaseStatus
+from xeforge.domain.evidence import Finding
+from xeforge.domain.verdict import Reason
+from xeforge.verify.context import CheckContext
+from xeforge.verify.context import failed
+from xeforge.verify.context import passed
+from xeforge.verify.inputs import case_key
+
+NAME = "ran"
+ENDED_BADLY = (CaseStatus.RAISED, CaseStatus.TIMED_OUT, CaseStatus.DIED)
+_REASONS: tuple[tuple[str, Reason], ...] = (
+    ("illegal memory access", Reason.MEMORY_SAFETY),
+    ("segmentation fault", Reason.MEMORY_SAFETY),
+    ("sigsegv", Reason.MEMORY_SAFETY),
+    ("sigbus", Reason.MEMORY_SAFETY),
+    ("misaligned address", Reason.GPU_FAULT),
+    ("device-side assert", Reason.GPU_FAULT),
+    ("unspecified launch failure", Reason.GPU_FAULT),
+    ("out of resource", Reason.RESOURCE_LIMIT),
+    ("outofresources", Reason.RESOURCE_LIMIT),
+    ("out of memory", Reason.RESOURCE_LIMIT),
+    ("memory limit", Reason.RESOURCE_LIMIT),
+    ("memoryerror", Reason.RESOURCE_LIMIT),
+)
+"""What drivers, Triton and our sandbox call these; first match wins."""
+
+
+def check(context: CheckContext) -> Finding:
+    """Report the first case that did not end with an answer; how it ended gives the reason."""
+    bad = [each for each in context.shown() if each.status in ENDED_BADLY]
+    if not bad:
+        return passed(NAME)
+    first = bad[0]
+    more = f" (and on {len(bad) - 1} more cases)" if len(bad) > 1 else ""
+    text = f"on {case_key(first.case)}: {first.status.replace('_', ' ')}: {first.message}{more}"
+    return failed(NAME, ending_reason(first), text, line=first.line)
+
+
+def ending_reason(case: CaseEvidence) -> Reason:
+    """Return the class of a bad end."""
+    if case.status is CaseStatus.TIMED_OUT:
+        return Reason.TIMEOUT
+    known = reason_in_words(case.message)
+    if known is not None:
+        return known
+    return Reason.NO_RESULT if case.status is CaseStatus.DIED else Reason.RUNTIME_ERROR
+
+
+def reason_in_words(message: str) -> Reason | None:
+    """Return the class that a driver's, Triton's or the sandbox's words stand for, if any."""
+    text = message.lower()
+    return next((reason for words, reason in _REASONS if words in text), None)
