@@ -94,7 +94,15 @@ class Model(nn.Module):
             triton.cdiv(n_tokens, meta["BLOCK_M"]) * triton.cdiv(n_out, meta["BLOCK_N"]),
         )
         linear_kernel[grid](
-            x, self.weight, y, n_tokens, n_out, n_in, x.stride(0), self.weight.stride(0), y.stride(0)
+            x,
+            self.weight,
+            y,
+            n_tokens,
+            n_out,
+            n_in,
+            x.stride(0),
+            self.weight.stride(0),
+            y.stride(0),
         )
         out = torch.empty_like(y)
         n_elements = y.numel()

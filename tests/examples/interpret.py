@@ -68,37 +68,63 @@ def number(value):
     return float(value) if isinstance(value, str) else value
 
 
+def draw(declared, dims, dtype, generator):
+    """Draw one input as its spec entry says."""
+    shape = [dims[each] for each in declared["shape"]]
+    if declared["dtype"].startswith("int"):
+        low, high = (dims.get(each, each) for each in declared["range"])
+        return torch.randint(low, high, shape, generator=generator)
+    return torch.randn(shape, generator=generator).to(dtype)
+
+
+def widened(tensors):
+    """Return copies in float64; whole numbers stay as they are."""
+    return [each.double() if each.is_floating_point() else each.clone() for each in tensors]
+
+
+def as_tuple(result):
+    """Return outputs as a tuple."""
+    return result if isinstance(result, tuple) else (result,)
+
+
 def check_entry(kernel, reference, spec, entry):
     """Compare one spec entry with the reference in float64."""
     dims = {name: number(value) for name, value in entry["dims"].items()}
     dtype = getattr(torch, entry["dtype"].replace("bfloat16", "float32"))
     init_args = [dims[next(iter(each.values()))] for each in spec.get("inits", [])]
     generator = torch.Generator().manual_seed(7)
-    shapes = [[dims[d] for d in spec["inputs"][name]["shape"]] for name in entry["params"]]
-    inputs = [torch.randn(shape, generator=generator).to(dtype) for shape in shapes]
+    inputs = [draw(spec["inputs"][name], dims, dtype, generator) for name in entry["params"]]
 
     torch.manual_seed(1)
     expected_model = reference.Model(*init_args)
     torch.manual_seed(2)
     model = kernel.Model(*init_args).to(dtype)
     model.load_state_dict(expected_model.to(dtype).state_dict())
-    given = [each.clone() for each in inputs]
+    copies = [[each.clone() for each in inputs] for _ in range(2)]
+    wide = widened(inputs)
     started = time.perf_counter()
-    got = model(*inputs)
+    got = as_tuple(model(*inputs))
     seconds = time.perf_counter() - started
-    plain = expected_model(*inputs)
-    expected = expected_model.double()(*[each.double() for each in inputs])
+    plain = as_tuple(expected_model(*copies[0]))
+    expected = as_tuple(expected_model.double()(*wide))
 
-    error = (got.double() - expected).abs()
-    limit = number(entry["atol"]) + number(entry["rtol"]) * expected.abs()
+    errors = [(a.double() - b).abs() for a, b in zip(got, expected, strict=True)]
+    limits = [number(entry["atol"]) + number(entry["rtol"]) * each.abs() for each in expected]
+    agree = [
+        (error <= limit) | (a.isnan() & b.isnan())
+        for error, limit, a, b in zip(errors, limits, got, expected, strict=True)
+    ]
     return {
-        "wrong": int((~(error <= limit)).sum()),
-        "worst": float(error.max()),
-        "reference_worst": float((plain.double() - expected).abs().max()),
-        "dtype_kept": got.dtype == plain.dtype,
-        "shape_kept": got.shape == plain.shape,
-        "strides_kept": got.stride() == plain.stride(),
-        "inputs_kept": all(torch.equal(a, b) for a, b in zip(given, inputs, strict=True)),
+        "wrong": sum(int((~each).sum()) for each in agree),
+        "worst": max(float(each.max()) for each in errors),
+        "reference_worst": max(
+            float((a.double() - b).abs().max()) for a, b in zip(plain, expected, strict=True)
+        ),
+        "dtype_kept": [each.dtype for each in got] == [each.dtype for each in plain],
+        "shape_kept": [each.shape for each in got] == [each.shape for each in plain],
+        "strides_kept": [each.stride() for each in got] == [each.stride() for each in plain],
+        "inputs_kept": [torch.equal(a, b) for a, b in zip(inputs, copies[1], strict=True)]
+        == [torch.equal(a, b) for a, b in zip(copies[0], copies[1], strict=True)],
         "seconds": seconds,
     }
 
@@ -106,6 +132,8 @@ def check_entry(kernel, reference, spec, entry):
 def main():
     """Check everything that was asked for."""
     triton.runtime.driver.set_active(InterpreterDriver())
+    # Fresh memory is filled with NaN, so that what a kernel leaves unwritten shows.
+    torch.use_deterministic_algorithms(mode=True, warn_only=True)
     answers = []
     for number_, (kernel_path, reference_path, spec_path, variant) in enumerate(
         json.load(sys.stdin)
@@ -113,10 +141,13 @@ def main():
         kernel = load(kernel_path, f"kernel_{number_}")
         reference = load(reference_path, f"reference_{number_}")
         spec = yaml.safe_load(Path(spec_path).read_text(encoding="utf-8"))
-        with torch.no_grad():
-            for index, entry in enumerate(spec[variant]):
-                record = check_entry(kernel, reference, spec, entry)
-                answers.append({"kernel": kernel_path, "entry": f"{variant}[{index}]", **record})
+        for index, entry in enumerate(spec[variant]):
+            try:
+                with torch.no_grad():
+                    record = check_entry(kernel, reference, spec, entry)
+            except Exception as error:  # noqa: BLE001 - the file under test may raise anything
+                record = {"raised": f"{type(error).__name__}: {error}"}
+            answers.append({"kernel": kernel_path, "entry": f"{variant}[{index}]", **record})
     json.dump(answers, sys.stdout)
 
 

@@ -1,0 +1,22 @@
+"""Needs a module that does not exist."""
+
+import a_module_that_does_not_exist
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    tl.store(y_ptr + offs, x + x, mask=offs < n)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        n = x.numel()
+        double_kernel[(triton.cdiv(n, 128),)](x, y, n, BLOCK=128)
+        return y
