@@ -19,6 +19,10 @@ Path: TypeAlias = tuple[str | int, ...]
 
 NODE_LIMIT: Final = 50_000
 """Most values of one document after aliases are followed; guards against alias bombs."""
+SIZE_LIMIT_CHARACTERS: Final = 250_000
+"""Longer documents are refused; the largest known spec has a twentieth of this."""
+NESTING_LIMIT: Final = 50
+"""Deepest nesting of brackets; the parser's time grows with its square."""
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _PLAIN_TAGS: Final = {
     f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")
@@ -77,6 +81,7 @@ def read_yaml(text: str, file: str) -> Document:
     """
     if not text.strip("\ufeff \t\r\n"):
         raise BadSpec("the file is empty", file=file, remedy="check the path and the contents")
+    _check_size(text, file)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -103,6 +108,23 @@ def read_yaml(text: str, file: str) -> Document:
     except RecursionError as error:
         raise BadSpec("nested too deeply", file=file, remedy="flatten the document") from error
     return Document(file, data, reader.lines, reader.texts)
+
+
+def _check_size(text: str, file: str) -> None:
+    if len(text) > SIZE_LIMIT_CHARACTERS:
+        raise BadSpec(
+            f"the file has {len(text):,} characters, more than {SIZE_LIMIT_CHARACTERS:,}",
+            file=file,
+            remedy="check that it is the spec",
+        )
+    depth = 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        depth += sum(line.count(each) for each in "[{") - sum(line.count(each) for each in "]}")
+        # Brackets in text or comments may unbalance the count, but never by this much.
+        if depth > NESTING_LIMIT:
+            raise BadSpec(
+                "nested too deeply", file=file, line=number, remedy="flatten the document"
+            )
 
 
 class _Reader:
@@ -160,7 +182,7 @@ class _Reader:
     def _scalar(self, node: yaml.Node, path: Path) -> Any:
         self.texts[path] = node.value
         if node.tag not in _PLAIN_TAGS:
-            kind = node.tag.rpartition(":")[2]
+            kind = node.tag.removeprefix("tag:yaml.org,2002:")
             raise self._bad(
                 node, path, f"a value of type {kind} is not expected here", "put it in quotes"
             )
