@@ -44,7 +44,8 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
         for workload in payload["workloads"]:
             compiler.workload = workload["name"]
             try:
-                model_call.call_model(loaded, workload)
+                model, inputs = model_call.prepare(loaded, workload)
+                model(*inputs)
             except Exception as error:
                 message, line = _host_failure(error, loaded.path)
                 compiler.note(f"{workload['name']}: {message}")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+import lazy_dynamo
 import protocol
 import torch
 from redirect import Redirect
@@ -65,6 +66,7 @@ def fake_tensors(target: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterato
         target: ``backend``, ``arch`` and ``warp_size``.
         facts: Numbers of the device model, e.g. ``compute_units``.
     """
+    lazy_dynamo.install()
     claimed = claimed_device(target)
     redirect = Redirect(HOST, pretend=True, claim=claimed.type)
     with (

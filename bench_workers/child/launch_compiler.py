@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
+import tuned
 from compile_error import describe
 from machine_code import MachineCode
 from machine_code import read_machine_code
@@ -81,12 +82,8 @@ class LaunchCompiler:
 
     def compile_configs(self, tuner: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """Compile the configurations that Triton's tuner would time, up to the limit."""
-        tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
-        configs = list(tuner.configs)
-        if len(configs) > 1:
-            configs = list(tuner.prune_configs(kwargs))
+        configs = tuned.choose(tuner, args, kwargs)
         kernel = None
-        tuner.best_config = configs[0]
         for number, config in enumerate(configs):
             is_late = number > 0 and time.perf_counter() > self.ends_at_seconds
             if number >= self.configs_limit or is_late:
@@ -95,17 +92,11 @@ class LaunchCompiler:
                 name = tuner.base_fn.__name__
                 self.note(f"{name}: {left} of {len(configs)} configurations not compiled ({why})")
                 break
-            values = {**kwargs, **config.all_kwargs()}
-            named = {**tuner.nargs, **values}
-            if config.pre_hook is not None:
-                config.pre_hook(named)
-            tuner.pre_hook(named)
             self._tuning += len(configs) > 1
             try:
-                kernel = tuner.fn.run(*args, **values)
+                kernel = tuned.run(tuner, config, args, kwargs)
             finally:
                 self._tuning -= len(configs) > 1
-            tuner.post_hook(named, exception=None)
         tuner.nargs = None
         return kernel
 

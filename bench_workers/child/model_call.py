@@ -1,4 +1,4 @@
-"""Builds a model and its inputs for one workload as fake tensors, and calls it."""
+"""Builds a model and its inputs for one workload as fake tensors."""
 
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,21 @@ def load_candidate(source: str, folder: Path) -> loading.Loaded:
     return loading.load(CANDIDATE, source, folder)
 
 
-def call_model(loaded: loading.Loaded, workload: dict[str, Any]) -> Any:
-    """Construct the model of a workload and call it once; must run under `fake_tensors`.
+def prepare(loaded: loading.Loaded, workload: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """Construct the model of a workload and its inputs; must run under `fake_tensors`.
 
     Args:
         loaded: The candidate's file.
         workload: Fields of ``Workload``.
+
+    Returns:
+        What to call, and with what.
     """
     arguments = loading.init_args(loaded, workload.get("init_args"), workload.get("dims"))
     model = loading.construct(loaded, arguments, 0)
     model = loading.place(model, workload.get("dtype"), workload.get("memory_format"), HOST)
-    return model(*_inputs(loaded, workload)) if callable(model) else None
+    inputs = _inputs(loaded, workload)
+    return model if callable(model) else model.forward, inputs
 
 
 def _inputs(loaded: loading.Loaded, workload: dict[str, Any]) -> list[Any]:

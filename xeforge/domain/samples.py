@@ -66,7 +66,8 @@ class KernelWork:
         kernel: Jit function.
         programs: Size of the grid.
         loaded_bytes, stored_bytes: Of the whole launch, before any cache.
-        unique_bytes: Distinct bytes the launch touches, at most what its tensors hold.
+        unique_bytes: Distinct bytes the launch reads plus distinct bytes it writes, each at most
+            what its tensors hold.
         dot_flops: Matrix arithmetic of the whole launch by operand dtype.
         vector_flops: Element-wise and reduction arithmetic of the whole launch by dtype.
         registers, shared_bytes, num_warps: From the build; None when not known.
