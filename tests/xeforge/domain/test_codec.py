@@ -55,7 +55,7 @@ OTHERS = (
     Submission,
 )
 QUICK = settings(
-    max_examples=25,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
