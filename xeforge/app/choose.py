@@ -2,21 +2,23 @@
 
 from pathlib import Path
 
+from xeforge.domain.device import Backend
 from xeforge.errors import BadRequest
 
 DEFAULT_TARGET = "nvidia-h200"
 """Target of a machine without an accelerator."""
-BACKENDS = ("cuda", "xpu", "cpu")
+BACKENDS: tuple[Backend, ...] = ("cuda", "xpu", "cpu")
 
 
-def choose_backend(asked: str | None) -> str:
+def choose_backend(asked: str | None) -> Backend:
     """Return the torch device type to run on: the one asked for, else the best one present."""
     if asked is not None:
-        if asked not in BACKENDS:
+        named: Backend | None = next((each for each in BACKENDS if each == asked), None)
+        if named is None:
             raise BadRequest(
                 f"unknown device {asked!r}", field="--device", remedy="use cuda, xpu or cpu"
             )
-        return asked
+        return named
     if any(Path("/dev").glob("nvidia[0-9]*")):
         return "cuda"
     if any(Path("/dev/dri").glob("renderD*")) and _has_intel_card():
@@ -31,7 +33,7 @@ def _has_intel_card() -> bool:
     return any(card.backend == "xpu" for card in list_cards("xpu"))
 
 
-def choose_target(asked: str | None, backend: str) -> str:
+def choose_target(asked: str | None, backend: Backend) -> str:
     """Return the device model: the one asked for, else that of the card, else the default.
 
     Raises:

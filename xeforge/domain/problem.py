@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from typing import Union
 
+from xeforge.domain.device import Backend
 from xeforge.domain.submission import SourceFile
 
 Scalar: TypeAlias = bool | int | float | str
@@ -96,7 +97,7 @@ class Problem:
     reference: SourceFile | None
     workloads: tuple[Workload, ...]
     target: str
-    backend: str
+    backend: Backend
     stages: tuple[str, ...] = ()
     budget_seconds: float | None = None
     budget_trials: int | None = None

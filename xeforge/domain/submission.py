@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from xeforge.domain.device import Backend
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
@@ -39,7 +41,7 @@ class Submission:
     spec: SourceFile | None
     variants: tuple[str, ...]
     target: str
-    backend: str
+    backend: Backend
     stages: tuple[str, ...] = ()
     budget_seconds: float | None = None
     budget_trials: int | None = None

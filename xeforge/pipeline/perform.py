@@ -54,6 +54,7 @@ from xeforge.verify import audit
 from xeforge.verify import gate
 from xeforge.verify import judge
 from xeforge.verify.estimate import estimate
+from xeforge.verify.inputs import INTERPRETED_PREFIX
 from xeforge.verify.inputs import plan_cases
 
 
@@ -99,7 +100,7 @@ def _audit(problem: Problem, parts: Parts) -> Audited:
     evidence = evaluator.examine(problem, source, cases)
     if parts.interpreter is not None:
         more = plan_cases(problem, purpose="audit", interpreted=True, seed=problem.seed)
-        renamed = tuple(replace(each, id=f"interpreted/{each.id}") for each in more)
+        renamed = tuple(replace(each, id=f"{INTERPRETED_PREFIX}{each.id}") for each in more)
         checked = parts.interpreter.examine(problem, source, renamed)
         cases = (*cases, *renamed)
         evidence = replace(evidence, cases=(*evidence.cases, *checked.cases))
@@ -163,16 +164,13 @@ def _propose(history: History, step: Propose, parts: Parts) -> Proposed:
 
 
 def _assignment(history: History, step: Propose, parts: Parts) -> Assignment:
-    built = history.built(step.parent)
-    audited = history.audited
-    baseline_build = audited.build if audited else None
     trials = {trial.candidate: trial for trial in history.trials()}
     return Assignment(
         stage=step.stage,
         problem=history.problem,
         device=parts.device,
         parent=history.candidate(step.parent),
-        parent_builds=built.build if built else baseline_build,
+        parent_builds=_build_of(history, step.parent),
         issues=history.analyzed.issues if history.analyzed else (),
         tried=tuple((each, trials[each.id]) for each in history.candidates() if each.id in trials),
         round=step.round,
@@ -197,8 +195,7 @@ def _run(history: History, step: Run, parts: Parts) -> Ran:
     if not _is_correct(history, ran, parts):
         return ran
     if evaluator.is_interpreted:
-        built = history.built(step.candidate)
-        build = built.build if built else None
+        build = _build_of(history, step.candidate)
         return replace(ran, estimates=_estimates(problem, source, build, parts))
     return _timed(ran, history, parts.search_timing, parts)
 
@@ -298,14 +295,13 @@ def _judged(
 ) -> Trial:
     """Ask the judge about one run against one incumbent."""
     audited = history.audited
-    built = history.built(ran.candidate)
     return judge.judge(
         problem=history.problem,
         device=parts.device,
         candidate=ran.candidate,
         against=ran.against,
         gated=gated,
-        build=built.build if built else None,
+        build=_build_of(history, ran.candidate),
         evidence=ran.evidence if has_run else None,
         samples=ran.samples,
         estimates=ran.estimates,
@@ -313,7 +309,16 @@ def _judged(
         audit=audited.evidence if audited else Evidence(()),
         ceilings=audited.ceilings if audited else None,
         trusted=audited.trusted_cases if audited else (),
+        parent_build=_build_of(history, ran.against),
     )
+
+
+def _build_of(history: History, candidate: str) -> BuildEvidence | None:
+    """Return the compiler reports of a candidate or of the baseline."""
+    if candidate == BASELINE_ID:
+        return history.audited.build if history.audited else None
+    built = history.built(candidate)
+    return built.build if built else None
 
 
 def _estimates_of(history: History, candidate: str) -> tuple[Estimate, ...]:
@@ -337,9 +342,8 @@ def _confirm(history: History, candidate: str, parts: Parts) -> Confirmed:
         trusted=history.audited.trusted_cases if history.audited else (),
     )
     ran = Ran(candidate, BASELINE_ID, evaluator.examine(problem, source, cases), (), ())
-    built = history.built(candidate)
     if evaluator.is_interpreted:
-        build = built.build if built else None
+        build = _build_of(history, candidate)
         ran = replace(ran, estimates=_estimates(problem, source, build, parts))
     else:
         timing = replace(parts.confirm_timing, seed=seed)

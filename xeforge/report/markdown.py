@@ -11,10 +11,9 @@ from xeforge.report.document import is_estimate
 
 def environment(*, is_html: bool) -> Environment:
     """Return the template environment; HTML escapes everything it is given."""
-    # Markdown is text: only the HTML page escapes.
     found = Environment(
         loader=PackageLoader("xeforge.report"),
-        autoescape=is_html,
+        autoescape=is_html,  # noqa: S701 Markdown is text; only the page escapes
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
