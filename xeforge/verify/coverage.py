@@ -5,13 +5,14 @@ from xeforge.verify.context import CheckContext
 from xeforge.verify.inputs import base_keys
 from xeforge.verify.inputs import case_key
 from xeforge.verify.inputs import is_base
+from xeforge.verify.places import describe_case
 
 
 def oracle_failure(context: CheckContext) -> str:
     """Return how the oracle failed on inputs of a kind it took before; empty: it did not."""
     for case in context.cases():
         if case.status is CaseStatus.REFERENCE_RAISED and is_base(case.kind):
-            return f"on {case_key(case.case)}: the reference raised: {case.message}"
+            return f"{describe_case(case)}: the reference raised: {case.message}"
     return ""
 
 

@@ -13,6 +13,7 @@ from xeforge.domain.evidence import OutputEvidence
 from xeforge.domain.issue import Severity
 from xeforge.verify.inputs import case_key
 from xeforge.verify.inputs import is_base
+from xeforge.verify.places import describe_case
 from xeforge.verify.places import describe_fault
 from xeforge.verify.places import describe_wrong
 from xeforge.verify.places import listed
@@ -111,10 +112,6 @@ def _severity(case: CaseEvidence) -> Severity:
     return Severity.ERROR if is_base(case.kind) else Severity.WARNING
 
 
-def _where(case: CaseEvidence) -> str:
-    return f"on {case_key(case.case)}: "
-
-
 def _fault(
     case: CaseEvidence,
     name: str,
@@ -133,7 +130,7 @@ def _fault(
     return Fault(
         name,
         severity or _severity(case),
-        _where(case) + message,
+        f"{describe_case(case)}: {message}",
         line,
         _REMEDIES.get(name, ""),
         # Each way of failing elsewhere is told on its own: NaN for large values is not NaN for 0.

@@ -223,24 +223,27 @@ def _special(small: Workload) -> Iterator[_Recipe]:
 
 def _arguments(small: Workload) -> Iterator[_Recipe]:
     names = small.init_dims or ("",) * len(small.init_args or ())
+    in_inputs = set(input_dims(small))
     sizes = {size for spec in small.inputs for size in spec.shape}
     for index, value in enumerate(small.init_args or ()):
-        other = _other_value(value, is_size=names[index] != "" or value in sizes)
-        if other is not None:
-            detail = f"{index}:{names[index]}={other:g}"
+        name = names[index]
+        is_size = name in in_inputs or (not name and value in sizes)
+        for other in _other_values(value, is_size=is_size):
             used = with_argument(small, index, other)
+            detail = f"{index}:{name}={other:g}"
             yield _Recipe(used, CaseKind.ARGUMENT, Fill.RANDOM, detail)
 
 
-def _other_value(value: Argument, *, is_size: bool) -> bool | int | float | None:
-    """Return another value for a constructor argument; None where any other has no sense."""
+def _other_values(value: Argument, *, is_size: bool) -> tuple[bool | int | float, ...]:
+    """Return other values for a constructor argument; none where any other has no sense."""
     if isinstance(value, bool):
-        return not value
+        return (not value,)
     if isinstance(value, float):
-        return round(value * 1.7 + 0.1, 12)
+        return (round(value * 1.7 + 0.1, 12),)
     if isinstance(value, int) and not is_size and abs(value) <= _LARGEST_SWITCH:
-        return value + 1
-    return None
+        # One may be a switch or a count (of groups, of steps): try it both ways.
+        return (0, 2) if value == 1 else (value + 1,)
+    return ()
 
 
 def _sizes_text(workload: Workload) -> str:

@@ -5,13 +5,22 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 
 from xeforge.domain.evidence import BuildEvidence
+from xeforge.domain.evidence import CaseEvidence
+from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.evidence import MemoryFault
 from xeforge.domain.evidence import OutputEvidence
+from xeforge.verify.inputs import case_key
 
 _ROWS = re.compile(r"^(BM|.*_M|BLOCK_?ROWS?|ROWS_?BLOCK)$", re.IGNORECASE)
 _COLUMNS = re.compile(r"^(BN|.*_N|BLOCK_?COLS?|COLS_?BLOCK)$", re.IGNORECASE)
 _FLAT = re.compile(r"^(BLOCK|BLOCK_?SIZE|TILE|TILE_?SIZE)$", re.IGNORECASE)
 _BLOCK = re.compile(r"BLOCK|TILE|^B[MN]$", re.IGNORECASE)
+
+
+def describe_case(case: CaseEvidence) -> str:
+    """Return on which inputs, and with which autotune configuration where there are several."""
+    how = f" ({case.message})" if case.status is CaseStatus.RAN and case.message else ""
+    return f"on {case_key(case.case)}{how}"
 
 
 def describe_wrong(output: OutputEvidence, build: BuildEvidence | None) -> str:

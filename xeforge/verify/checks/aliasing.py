@@ -5,7 +5,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 
 NAME = "aliasing"
 
@@ -18,6 +18,6 @@ def check(context: CheckContext) -> Finding:
         new = [index for index in case.aliased_outputs if index not in known]
         if new:
             which = ", ".join(str(each) for each in new)
-            text = f"on {case_key(case.case)}: outputs {which} share memory with an input"
+            text = f"{describe_case(case)}: outputs {which} share memory with an input"
             return failed(NAME, Reason.OUTPUT_ALIASING, text)
     return passed(NAME)

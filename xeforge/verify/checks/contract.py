@@ -9,7 +9,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 from xeforge.verify.places import listed
 
 NAME = "contract"
@@ -18,7 +18,7 @@ NAME = "contract"
 def check(context: CheckContext) -> Finding:
     """Compare what was returned with what the reference (or the baseline) returns."""
     complaints = [
-        f"on {case_key(case.case)}: {text}"
+        f"{describe_case(case)}: {text}"
         for case in context.cases()
         for text in _case_complaints(case, context)
     ]

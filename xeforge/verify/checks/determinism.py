@@ -5,7 +5,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 
 NAME = "determinism"
 
@@ -16,6 +16,6 @@ def check(context: CheckContext) -> Finding:
     for case in context.cases():
         is_new = not (case.reference_differs_between_runs or baseline_differs)
         if case.differs_between_runs and is_new:
-            text = f"on {case_key(case.case)}: two calls on the same inputs gave different bits"
+            text = f"{describe_case(case)}: two calls on the same inputs gave different bits"
             return failed(NAME, Reason.NONDETERMINISTIC, text)
     return passed(NAME)

@@ -5,7 +5,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 from xeforge.verify.places import describe_wrong
 
 NAME = "incorrect"
@@ -27,7 +27,7 @@ def check(context: CheckContext) -> Finding:
     return failed(
         NAME,
         Reason.INCORRECT_OUTPUT,
-        f"on {case_key(case.case)}: {describe_wrong(output, context.build)}; largest error "
+        f"{describe_case(case)}: {describe_wrong(output, context.build)}; largest error "
         f"{output.max_abs_error:.3g} at scale {output.scale:.3g}{more}",
         numbers={"wrong": output.wrong_count, "max_abs_error": output.max_abs_error},
     )

@@ -5,7 +5,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 from xeforge.verify.places import describe_fault
 from xeforge.verify.places import listed
 
@@ -17,5 +17,5 @@ def check(context: CheckContext) -> Finding:
     found = [(case, fault) for case in context.cases() for fault in case.memory_faults]
     if not found:
         return passed(NAME)
-    texts = listed(f"on {case_key(case.case)}: {describe_fault(fault)}" for case, fault in found)
+    texts = listed(f"{describe_case(case)}: {describe_fault(fault)}" for case, fault in found)
     return failed(NAME, Reason.MEMORY_SAFETY, texts, line=found[0][1].line)

@@ -5,7 +5,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 
 NAME = "mutation"
 
@@ -15,6 +15,6 @@ def check(context: CheckContext) -> Finding:
     for case in context.cases():
         if case.mutated_inputs:
             names = ", ".join(case.mutated_inputs)
-            text = f"on {case_key(case.case)}: changes its inputs {names}"
+            text = f"{describe_case(case)}: changes its inputs {names}"
             return failed(NAME, Reason.INPUT_MUTATION, text)
     return passed(NAME)

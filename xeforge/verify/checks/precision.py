@@ -7,7 +7,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 from xeforge.verify.tolerance import error_bound
 
 NAME = "precision"
@@ -24,7 +24,7 @@ def check(context: CheckContext) -> Finding:
         share = output.error / bound
         if worst is None or share > worst[0]:
             text = (
-                f"on {case_key(case.case)}: relative error against float64 is {output.error:.3g}, "
+                f"{describe_case(case)}: relative error against float64 is {output.error:.3g}, "
                 f"allowed {bound:.3g}; the reference's own is {output.reference_error:.3g}"
             )
             numbers = {"error": output.error, "bound": bound}

@@ -7,7 +7,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 
 NAME = "ran"
 ENDED_BADLY = (CaseStatus.RAISED, CaseStatus.TIMED_OUT, CaseStatus.DIED)
@@ -35,7 +35,7 @@ def check(context: CheckContext) -> Finding:
         return passed(NAME)
     first = bad[0]
     more = f" (and on {len(bad) - 1} more cases)" if len(bad) > 1 else ""
-    text = f"on {case_key(first.case)}: {first.status.replace('_', ' ')}: {first.message}{more}"
+    text = f"{describe_case(first)}: {first.status.replace('_', ' ')}: {first.message}{more}"
     return failed(NAME, ending_reason(first), text, line=first.line)
 
 

@@ -7,7 +7,7 @@ from xeforge.verify.checks.ran import ENDED_BADLY
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 from xeforge.verify.places import describe_wrong
 from xeforge.verify.places import listed
 
@@ -22,7 +22,7 @@ def check(context: CheckContext) -> Finding:
     wrong = [each for each in context.unshown() if _is_wrong(each)]
     if not wrong:
         return passed(NAME)
-    texts = listed(f"on {case_key(each.case)}: {_complaint(each, context)}" for each in wrong)
+    texts = listed(f"{describe_case(each)}: {_complaint(each, context)}" for each in wrong)
     if any(_is_wrong(each) for each in context.shown()):
         return passed(NAME, f"wrong on other shapes, too: {texts}")
     return failed(NAME, Reason.SHAPE_OVERFIT, texts, line=wrong[0].line)

@@ -5,7 +5,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 
 NAME = "stale"
 
@@ -15,6 +15,6 @@ def check(context: CheckContext) -> Finding:
     for case in context.cases():
         baseline = context.baseline_case(case)
         if case.stale_outputs and not (baseline and baseline.stale_outputs):
-            text = f"on {case_key(case.case)}: an earlier output changed when called again"
+            text = f"{describe_case(case)}: an earlier output changed when called again"
             return failed(NAME, Reason.STALE_OR_REUSED_RESULT, text)
     return passed(NAME)

@@ -5,7 +5,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
-from xeforge.verify.inputs import case_key
+from xeforge.verify.places import describe_case
 from xeforge.verify.places import describe_wrong
 
 NAME = "unwritten"
@@ -20,7 +20,7 @@ def check(context: CheckContext) -> Finding:
                 return failed(
                     NAME,
                     Reason.INCORRECT_OUTPUT,
-                    f"on {case_key(case.case)}: {output.unwritten_count:,} elements are never "
+                    f"{describe_case(case)}: {output.unwritten_count:,} elements are never "
                     f"written; {text}",
                     numbers={"unwritten": output.unwritten_count},
                 )
