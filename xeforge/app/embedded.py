@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import socket
 from collections.abc import Callable
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import platformdirs
 
+from xeforge.adapters.local_worker import local_worker
 from xeforge.adapters.sql_store import SqlStore
 from xeforge.adapters.system_clock import SystemClock
 from xeforge.app.files import make_folder
@@ -87,15 +87,10 @@ def open_parts(problem: Problem, store: JobStore) -> Iterator[Parts]:
         )
 
 
-def worker_id() -> str:
-    """Name this process so that its leases can be told dead after a kill."""
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
 def mark_resumed(job: str, store: JobStore) -> History:
     """Record that work goes on, so that the pause does not count against the budget."""
     history = store.history(job)
-    attempt = store.lease(job, f"resume:{len(history.records)}", worker=worker_id(), seconds=60)
+    attempt = store.lease(job, f"resume:{len(history.records)}", worker=local_worker(), seconds=60)
     return store.record(attempt, Resumed())
 
 
@@ -118,7 +113,7 @@ def drive(
         KeyboardInterrupt: The user stopped it; everything recorded so far is kept.
         LeaseLost: Another process works on this job.
     """
-    worker = worker_id()
+    worker = local_worker()
     history = parts.store.history(job)
     running: dict[Future[History], str] = {}
     pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="step")
