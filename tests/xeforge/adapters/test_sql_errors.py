@@ -75,6 +75,24 @@ def test_a_file_that_another_process_locks(store: SqlStore, path: Path, monkeypa
     impatient.close()
 
 
+def test_a_reader_in_the_way_of_write_ahead_mode_is_no_fault(
+    store: SqlStore, path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(sql_engine, "BUSY_SECONDS", 0.01)
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        assert other.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM jobs").fetchall()
+        meanwhile = SqlStore(path, FakeClock())
+        assert meanwhile.jobs() == ("j1",)
+        meanwhile.close()
+    later = SqlStore(path, FakeClock())
+    later.close()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
 def test_a_file_that_is_no_database(path: Path) -> None:
     path.write_bytes(b"not a database, " * 1000)
     with pytest.raises(BadRequest, match="damaged or no database") as caught:
