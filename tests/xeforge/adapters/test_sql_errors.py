@@ -80,13 +80,14 @@ def test_a_reader_in_the_way_of_write_ahead_mode_is_no_fault(
 ) -> None:
     monkeypatch.setattr(sql_engine, "BUSY_SECONDS", 0.01)
     store.close()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        assert other.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
         other.execute("BEGIN")
         other.execute("SELECT * FROM jobs").fetchall()
-        meanwhile = SqlStore(path, FakeClock())
-        assert meanwhile.jobs() == ("j1",)
-        meanwhile.close()
+        engine = sql_engine.open_engine(path)
+        sql_engine.let_readers_go_on(engine)
+        engine.dispose()
     later = SqlStore(path, FakeClock())
     later.close()
     with closing(sqlite3.connect(path)) as raw:
