@@ -14,6 +14,7 @@ from xeforge.source.syntax_tree import Jit
 from xeforge.source.syntax_tree import Launch
 from xeforge.source.syntax_tree import Place
 from xeforge.source.syntax_tree import children
+from xeforge.source.syntax_tree import code
 from xeforge.source.syntax_tree import last_name
 from xeforge.source.syntax_tree import text
 from xeforge.source.syntax_tree import walk
@@ -212,7 +213,7 @@ def _read_launch(
 ) -> Launch:
     arguments: dict[str, cst.BaseExpression] = {}
     is_complete = True
-    free = iter(jit.parameters)
+    plain: list[cst.Arg] = []
     for each in call.args:
         if each.keyword is not None:
             arguments[each.keyword.value] = each.value
@@ -220,11 +221,33 @@ def _read_launch(
             extra = _dict_entries(each.value, function)
             is_complete = is_complete and extra is not None
             arguments.update(extra or {})
-        elif each.star == "*":
+        else:
+            plain.append(each)
+    slots = [name for name in jit.parameters if name not in arguments]
+    for name, value in zip(slots, _spread(plain, slots, jit), strict=False):
+        if value is None:
             is_complete = False
-        elif (name := next(free, None)) is not None:
-            arguments[name] = each.value
+            break
+        arguments[name] = value
     return Launch(jit.name, call, _index(subscript), function, owner, arguments, is_complete)
+
+
+def _spread(
+    plain: list[cst.Arg], slots: list[str], jit: Jit
+) -> Iterator[cst.BaseExpression | None]:
+    """Yield positional arguments with ``*x.stride()`` written out; None: unknown from here on."""
+    stars = sum(1 for each in plain if each.star)
+    missing = len([each for each in slots if each not in jit.defaults]) - (len(plain) - stars)
+    for each in plain:
+        if not each.star:
+            yield each.value
+        elif missing % stars == 0 and text(each.value).endswith((".stride()", ".shape")):
+            base = code(each.value).removesuffix("()")
+            form = "{}({})" if base.endswith("stride") else "{}[{}]"
+            for position in range(missing // stars):
+                yield cst.parse_expression(form.format(base, position))
+        else:
+            yield None
 
 
 def _index(subscript: cst.Subscript) -> cst.BaseExpression:

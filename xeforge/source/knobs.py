@@ -59,6 +59,7 @@ class Knob:
         line: One-based line of the value, or of the launch when there is none.
         choices: Values in the autotuner's list, ascending; empty without one.
         shared_with: Other kernels whose knob changes with it (one constant, two launches).
+        is_step: The kernel itself loops over an extent in steps of it.
         in_grid_as_literal: The grid repeats the number; setting the knob rewrites it there too.
     """
 
@@ -70,6 +71,7 @@ class Knob:
     line: int
     choices: tuple[int, ...] = ()
     shared_with: tuple[str, ...] = ()
+    is_step: bool = False
     in_grid_as_literal: bool = False
 
 
@@ -167,8 +169,6 @@ def _with_sharing(found: list[_Located]) -> Iterator[_Located]:
 
 def _of_kernel(tree: KernelTree, jit: Jit) -> Iterator[_Located]:
     launches = tree.launches_of(jit.name)
-    if not all(each.is_complete for each in launches):
-        return
     configs = read_configs(tree, jit)
     candidates = dict(_candidates(tree, jit, launches, configs))
     roles = _roles(tree, jit, launches, frozenset(candidates))
@@ -178,11 +178,12 @@ def _of_kernel(tree: KernelTree, jit: Jit) -> Iterator[_Located]:
         repeats = grids[name]
         # A literal of the grid that could belong to two knobs belongs to none.
         is_clear = not any(claimed.count(node) > 1 for node in repeats or ())
-        is_covered = repeats is not None or steps_through(tree, jit, name)
+        is_step = steps_through(tree, jit, name)
+        is_covered = repeats is not None or is_step
         role = roles.get(name, Role.OTHER)
         if each.configs or role is Role.GROUP or (is_covered and is_clear and role != Role.OTHER):
             repeated = tuple(repeats or ())
-            knob = changed(each.knob, role=role, in_grid_as_literal=bool(repeated))
+            knob = changed(each.knob, role=role, is_step=is_step, in_grid_as_literal=bool(repeated))
             yield changed(each, knob=knob, nodes=(*each.nodes, *repeated))
     yield from _options(tree, jit, launches, configs)
 
@@ -237,7 +238,7 @@ def _bound(tree: KernelTree, jit: Jit, launches: tuple[Launch, ...], name: str) 
             bindings.append(resolve(tree, launch, given))
         else:
             default = jit.defaults.get(name)
-            if not isinstance(default, cst.Integer):
+            if not isinstance(default, cst.Integer) or not launch.is_complete:
                 return None
             bindings.append(Binding(default, "jit_default"))
     known = [each for each in bindings if each is not None]
@@ -271,6 +272,8 @@ def _options(
                 line, choices = tree.line(jit.autotune), tuple(sorted(set(listed)))
                 knob = Knob(name, jit.name, "config", role, value, line, choices)
                 yield _Located(knob, configs=configs)
+            continue
+        if not all(each.is_complete or name in each.arguments for each in launches):
             continue
         given = [each.arguments[name] for each in launches if name in each.arguments]
         found = _bound(tree, jit, launches, name)

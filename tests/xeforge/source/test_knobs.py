@@ -155,6 +155,20 @@ def run(x, y, n, block=128):
         assert by_name(source)["B"].kind == "jit_default"
         assert "B: tl.constexpr = 256)" in set_knobs(source, "scale", {"B": 256})
 
+    def test_strides_handed_over_with_a_star(self):
+        launch = """
+        grid = (triton.cdiv(M, 64), triton.cdiv(N, 32))
+        product[grid](x, w, c, M, N, K, *x.stride(), *w.stride(), *c.stride(), 64, 32, 16, G=8)
+        """
+        knobs = by_name(multiplied(launch))
+        assert [knobs[each].value for each in ("TM", "TN", "TK", "G")] == [64, 32, 16, 8]
+        unknown = multiplied(launch.replace("*w.stride()", "*strides"))
+        assert set(by_name(unknown)) == {"G"}
+        by_keyword = launch.replace("*w.stride()", "*strides").replace(
+            "64, 32, 16, G", "TM=64, TN=32, TK=16, G"
+        )
+        assert by_name(multiplied(by_keyword))["TM"].value == 64
+
     def test_dictionary_of_settings(self):
         launch = """
         settings = dict(B=256, num_warps=4)

@@ -1,0 +1,36 @@
+"""What a recipe gives back: a whole new file and the reason for it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from xeforge.domain.device import Device
+from xeforge.domain.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One way to rewrite a kernel file.
+
+    Attributes:
+        source: The new file.
+        because: What was changed and why that may help, one sentence.
+        line: One-based line of the first change in the old file.
+    """
+
+    source: str
+    because: str
+    line: int
+
+
+class Recipe(Protocol):
+    """A module of `xeforge.propose.recipes`."""
+
+    NAME: str
+    """File name."""
+    STAGE: str
+    """Stage that asks for it."""
+    CURES: frozenset[str]
+    """Issue types it can remove."""
+    apply: Callable[[str, Problem, Device], tuple[Rewrite, ...]]
+    """Return the rewrites that are right for this file, the most complete one first."""
