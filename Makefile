@@ -29,7 +29,7 @@ check: $(VENV)/.installed ## ruff, mypy, import contracts, size gate
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/sizes.py
 
 format: $(VENV)/.installed ## format the code

@@ -1,5 +1,6 @@
 """`xeforge demo`: one of the example kernels, on whatever device is here."""
 
+from contextlib import closing
 from pathlib import Path
 
 import typer
@@ -11,11 +12,9 @@ from xeforge.app.embedded import new_job_id
 from xeforge.app.embedded import open_store
 from xeforge.app.exit_codes import ExitCode
 from xeforge.app.exit_codes import exit_code
-from xeforge.app.files import make_folder
-from xeforge.app.optimize import run_job
+from xeforge.app.optimize import run_and_report
 from xeforge.app.request import Limits
 from xeforge.app.request import to_problem
-from xeforge.app.results import write_results
 from xeforge.errors import BadRequest
 
 EXAMPLE = "matmul_upcast"
@@ -45,12 +44,10 @@ def command() -> None:
         limits=Limits((), SECONDS, TRIALS),
     )
     say(f"optimizing {kernel}")
-    store = open_store(home())
-    job = new_job_id()
-    store.create(job, problem)
-    history = run_job(job, store)
-    folder = make_folder(Path("xeforge-reports") / job)
-    write_results(history, folder, output=None, as_json=False)
+    with closing(open_store(home())) as store:
+        job = new_job_id()
+        store.create(job, problem)
+        history = run_and_report(job, store, None)
     code = exit_code(history)
     is_found = code in {ExitCode.FASTER, ExitCode.FASTER_BY_ESTIMATE}
     raise typer.Exit(ExitCode.FASTER if is_found else code)

@@ -1,6 +1,7 @@
 """`xeforge optimize`: the main job."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -71,10 +72,13 @@ def command(
     Exit codes: 0 faster kernel measured, 6 faster only by estimate, 3 nothing better found,
     2 bad input, 4 the submitted kernel is wrong, 5 platform fault, 130 interrupted.
     """
-    store = open_store(home())
     if output is not None:
         check_writable(output)
-    if resume is None:
+    with closing(open_store(home())) as store:
+        if resume is not None:
+            job = _resumed(resume, kernel, store)
+            history = run_and_report(job, store, report, output=output, as_json=as_json)
+            raise typer.Exit(exit_code(history))
         names = tuple(part.strip() for part in (stages or "").split(",") if part.strip())
         problem = to_problem(
             _required(kernel),
@@ -89,20 +93,36 @@ def command(
         )
         job = new_job_id()
         store.create(job, problem)
-    else:
-        if kernel is not None:
-            raise BadRequest(
-                "a resumed job has its files already",
-                field="KERNEL.py",
-                remedy=f"run `xeforge optimize --resume {resume}` alone",
-            )
-        job = resume
-        if store.history(job).finished is None:
-            mark_resumed(job, store)
+        history = run_and_report(job, store, report, output=output, as_json=as_json)
+    raise typer.Exit(exit_code(history))
+
+
+def _resumed(job: str, kernel: Path | None, store: JobStore) -> str:
+    """Return the id of a job to go on with; mark the pause."""
+    if kernel is not None:
+        raise BadRequest(
+            "a resumed job has its files already",
+            field="KERNEL.py",
+            remedy=f"run `xeforge optimize --resume {job}` alone",
+        )
+    if store.history(job).finished is None:
+        mark_resumed(job, store)
+    return job
+
+
+def run_and_report(
+    job: str,
+    store: JobStore,
+    report: Path | None,
+    *,
+    output: Path | None = None,
+    as_json: bool = False,
+) -> History:
+    """Drive a job, then write its results into `report` or a folder named after the job."""
     folder = make_folder(report or Path("xeforge-reports") / job)
     history = run_job(job, store)
     write_results(history, folder, output=output, as_json=as_json)
-    raise typer.Exit(exit_code(history))
+    return history
 
 
 def _required(kernel: Path | None) -> Path:
