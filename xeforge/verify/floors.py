@@ -20,6 +20,10 @@ NEAR_SHARE = 0.10
 """Within this much of the floor there is nothing left worth searching for."""
 
 
+_FASTER_FORMS = {"float32": ("tf32",)}
+"""Formats in which matrix units take a product of another; Triton's default for float32."""
+
+
 def outputs_of(workload: Workload, evidence: Evidence) -> tuple[OutputEvidence, ...]:
     """Return the outputs seen on the workload's own shapes; none when it ran only shrunk."""
     for case in evidence.cases:
@@ -92,13 +96,20 @@ def flops_seconds(
     dtype = operand_dtype(workload)
     if workload.flops is None:
         return None
+    rates = [_peak(device, ceilings, name) for name in (dtype, *_FASTER_FORMS.get(dtype, ()))]
+    known = [each for each in rates if each is not None]
+    return workload.flops / max(known) if known else None
+
+
+def _peak(device: Device, ceilings: Ceilings | None, dtype: str) -> float | None:
+    """Return the best rate for a format: measured where it was, else published."""
     measured = ceilings.matrix_flops_per_s.get(dtype) if ceilings is not None else None
+    if measured is not None:
+        return measured
     try:
-        published = device.peak_flops_per_s(dtype)
+        return device.peak_flops_per_s(dtype)
     except KeyError:
-        published = None
-    rate = measured or published
-    return workload.flops / rate if rate else None
+        return None
 
 
 def hard_floor_seconds(

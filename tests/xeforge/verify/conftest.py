@@ -26,7 +26,7 @@ from xeforge.domain.submission import SourceFile
 from xeforge.verify.context import CheckContext
 from xeforge.verify.inputs import plan_cases
 
-SOURCE = '''
+SOURCE = """
 import torch
 import triton
 import triton.language as tl
@@ -44,7 +44,7 @@ class Model(torch.nn.Module):
         y = torch.empty_like(x)
         scale_kernel[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128, num_warps=4)
         return y
-'''
+"""
 
 DEVICE = Device(
     name="test-gpu",
@@ -174,7 +174,8 @@ def full_evidence(asked, *, interpreted=False, purpose="audit", change=None):
     """Return evidence of a kernel that is right on every case of the plan."""
     cases = plan_cases(asked, purpose=purpose, interpreted=interpreted, seed=7)
     each = (
-        ran(c.id, output(device="cpu" if interpreted else "cuda:0"), kind=str(c.kind)) for c in cases
+        ran(c.id, output(device="cpu" if interpreted else "cuda:0"), kind=str(c.kind))
+        for c in cases
     )
     changed = tuple(change(one) for one in each) if change else tuple(each)
     return evidence(*changed, interpreted=interpreted)
@@ -282,5 +283,6 @@ def make():
         work=work,
         estimate=estimate,
         device=DEVICE,
+        changed_device=lambda **changes: replace(DEVICE, **changes),
         source=SOURCE,
     )

@@ -219,9 +219,7 @@ def test_estimate_lies_in_its_interval_and_scale_does_not_matter(make, ratio, si
 @given(gain=st.floats(1.0, 1.5), seed=st.integers(0, 1000))
 def test_making_the_candidate_faster_never_makes_it_slower(make, gain, seed):
     samples = make.drawn(1.0, sigma=0.01, pairs=30, seed=seed)
-    better = replace(
-        samples, second_seconds=tuple(each / gain for each in samples.second_seconds)
-    )
+    better = replace(samples, second_seconds=tuple(each / gain for each in samples.second_seconds))
     order = [Speed.SLOWER, Speed.UNDECIDED, Speed.SAME, Speed.FASTER]
     before, after = compare(samples), compare(better)
     assert after.ratio.estimate >= before.ratio.estimate - 1e-12

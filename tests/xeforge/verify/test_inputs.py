@@ -35,9 +35,7 @@ def asked(make):
 
 
 def plan(problem, purpose="audit", *, interpreted=True, seed=1, trusted=None):
-    return plan_cases(
-        problem, purpose=purpose, interpreted=interpreted, seed=seed, trusted=trusted
-    )
+    return plan_cases(problem, purpose=purpose, interpreted=interpreted, seed=seed, trusted=trusted)
 
 
 def of(cases, kind):

@@ -33,22 +33,10 @@ _REFUSED_MODULES = (
     "triton.runtime.driver",
 )
 """Parts of allowed packages that build native code, start processes or hold the clock."""
-_REFUSED_CALLS = frozenset(
-    {
-        "exec",
-        "eval",
-        "compile",
-        "__import__",
-        "open",
-        "input",
-        "breakpoint",
-        "globals",
-        "vars",
-        "exit",
-        "quit",
-    }
+_REFUSED_BUILTINS = frozenset(
+    {"exec", "eval", "compile", "__import__", "open", "globals", "breakpoint", "__builtins__"}
 )
-"""Builtins; a method of the same name (``model.eval()``) is something else."""
+"""By whatever name they are called later; a method (``model.eval()``) is something else."""
 _REFUSED_NAMES = (
     "sys._getframe",
     "sys.modules",
@@ -150,9 +138,7 @@ def _calls(node: ast.Call) -> Iterator[tuple[Reason, str, int]]:
     if not isinstance(node.func, ast.Name):
         return
     name = node.func.id
-    if name in _REFUSED_CALLS:
-        yield Reason.POLICY_VIOLATION, f"calls {name}()", node.lineno
-    elif name in ("getattr", "setattr", "delattr") and len(node.args) > 1:
+    if name in ("getattr", "setattr", "delattr") and len(node.args) > 1:
         attribute = node.args[1]
         if not (isinstance(attribute, ast.Constant) and isinstance(attribute.value, str)):
             text = f"calls {name}() with a name that is made up at run time"
@@ -164,8 +150,8 @@ def _calls(node: ast.Call) -> Iterator[tuple[Reason, str, int]]:
 def _names(
     node: ast.Attribute | ast.Name, imports: ImportTable
 ) -> Iterator[tuple[Reason, str, int]]:
-    if isinstance(node, ast.Name) and node.id == "__builtins__":
-        yield Reason.POLICY_VIOLATION, "uses __builtins__", node.lineno
+    if isinstance(node, ast.Name) and node.id in _REFUSED_BUILTINS:
+        yield Reason.POLICY_VIOLATION, f"uses the builtin {node.id}", node.lineno
     dotted = imports.dotted(node)
     if dotted is not None and dotted in _REFUSED_NAMES:
         yield Reason.POLICY_VIOLATION, f"uses {dotted}", node.lineno

@@ -1,0 +1,78 @@
+"""Arithmetic outside kernels may stay and move, but not grow."""
+
+import pytest
+
+from xeforge.domain.verdict import Reason
+
+BODY = "        y = torch.empty_like(x)\n"
+
+
+def adding(ask, code):
+    body = "".join(f"        {each}\n" for each in code.splitlines())
+    found = ask((BODY, body + BODY))
+    assert not any(each.check == "syntax" for each in found)
+    return [each for each in found if each.check == "host_code"]
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("z = torch.mm(x, x)", "torch.mm"),
+        ("z = torch.matmul(x, x)", "torch.matmul"),
+        ("z = F.gelu(x)", "torch.nn.functional.gelu"),
+        ("z = torch.nn.functional.softmax(x)", "torch.nn.functional.softmax"),
+        ("z = x @ x", "@"),
+        ("x @= x", "@"),
+        ("z = x.matmul(x)", ".matmul"),
+        ("z = x.t().softmax(-1)", ".softmax"),
+        ("z = self.linear(x)", "self.linear"),
+        ("z = super().forward(x)", "super().forward"),
+        ("z = torch.ops.aten.mm(x, x)", "torch.ops.aten.mm"),
+        ("f = torch.compile(prepare)", "torch.compile"),
+        ("z = torch.linalg.norm(x)", "torch.linalg.norm"),
+    ],
+)
+def test_new_arithmetic_is_refused(ask, code, name):
+    (found,) = adding(ask, code)
+    assert found.reason == Reason.NO_CUSTOM_KERNEL
+    assert f"computes with {name} " in found.message
+    assert found.line is not None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "z = torch.zeros(3, dtype=torch.float32, device=x.device)",
+        "z = x.contiguous().view(-1).reshape(4, -1)",
+        "z = x.to(torch.float16)",
+        "z = torch.as_strided(x, (1,), (1,))",
+        "n = math.exp(3.0)",
+        "n = triton.next_power_of_2(x.shape[0])",
+        "names = ', '.join(['sum', 'mm'])",
+        "grid = lambda meta: (triton.cdiv(x.numel(), meta['BLOCK']),)",
+        "sms = torch.cuda.get_device_properties(0).multi_processor_count",
+        "with torch.no_grad():\n    pass",
+        "p = nn.Parameter(x)",
+        "n = self.width * 2 + x.shape[0] // 3",
+        "self.prepare_launch(x)",
+    ],
+)
+def test_allocation_views_and_whole_numbers_are_free(ask, code):
+    assert adding(ask, code) == []
+
+
+def test_arithmetic_may_move_and_go(ask):
+    moved = ("w = F.relu(self.weight)", "w = self.weight")
+    helper = ("def prepare(weight):\n", "def prepare(weight):\n    weight = F.relu(weight)\n")
+    assert ask(moved, helper) == []
+    assert ask(moved) == []
+
+
+def test_arithmetic_inside_jit_functions_is_what_we_want(ask):
+    change = ("tl.exp(x) + 1", "tl.dot(x, x) + tl.sum(x) + x.sum()")
+    assert ask(change) == []
+
+
+def test_second_use_of_a_known_call_is_new(ask):
+    (found,) = ask(("w = w.sum(dim=0)", "w = w.sum(dim=0).sum()"))
+    assert found.message == "host code computes with .sum 2 times, the submitted kernel 1 times"

@@ -1,0 +1,148 @@
+"""Forbidden constructs are refused; their honest look-alikes are not."""
+
+import pytest
+
+from xeforge.domain.verdict import Reason
+
+BODY = "        y = torch.empty_like(x)\n"
+
+
+def adding(ask, code, *, top=""):
+    body = "".join(f"        {each}\n" for each in code.splitlines())
+    found = ask((BODY, body + BODY), ("import math\n", f"import math\n{top}"))
+    assert not any(each.check == "syntax" for each in found)
+    return [each for each in found if each.check == "policy"]
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        "import subprocess",
+        "import socket as s",
+        "import ctypes",
+        "import importlib",
+        "import threading",
+        "import inspect",
+        "import gc",
+        "import sys",
+        "import time",
+        "import numpy",
+        "from os import environ",
+        "from subprocess import run",
+        "from . import sibling",
+        "from .oracle import answer",
+        "import torch.utils.cpp_extension",
+        "from torch.utils import cpp_extension",
+        "from torch import distributed",
+        "import torch.multiprocessing as mp",
+        "import triton.testing",
+    ],
+)
+def test_imports_beyond_the_list_are_refused(ask, top):
+    found = adding(ask, "pass", top=top + "\n")
+    assert found
+    assert {each.reason for each in found} == {Reason.POLICY_VIOLATION}
+    assert found[0].line == 3
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        "from __future__ import annotations",
+        "from typing import Any",
+        "import functools, itertools",
+        "from dataclasses import dataclass",
+        "from torch import nn as layers",
+        "import triton.language.extra",
+        "import os",
+        "from triton.language.extra import libdevice",
+    ],
+)
+def test_usual_imports_and_those_of_the_submission_pass(ask, top):
+    assert adding(ask, "pass", top=top + "\n") == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "exec('y = 1')",
+        "eval('1 + 1')",
+        "compile('1', 'f', 'eval')",
+        "__import__('os')",
+        "open('/etc/passwd')",
+        "globals()['x'] = 1",
+        "run = eval",
+        "eval = eval",
+        "os.environ['A']",
+        "os.system('ls')",
+        "torch.cuda.Stream()",
+        "torch.cuda.CUDAGraph()",
+        "torch.cuda.graph(None)",
+        "torch.load('w')",
+        "torch.manual_seed(0)",
+        "x.__globals__",
+        "getattr(x, '__code__')",
+        "getattr(x, 'da' + 'ta')",
+        "setattr(x, name, 1)",
+        "__builtins__['open']",
+        "().__class__.__base__.__subclasses__()",
+    ],
+)
+def test_constructs_that_reach_around_are_refused(ask, code):
+    found = adding(ask, code)
+    assert found
+    assert {each.reason for each in found} == {Reason.POLICY_VIOLATION}
+    assert found[0].line is not None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.allclose = lambda *a: True",
+        "torch.backends.cuda.matmul.allow_tf32 = True",
+        "triton.runtime.driver.active = None",
+        "math.pi += 1",
+        "del torch.mm",
+        "tl.arange: int = 3",
+        "torch.__dict__['mm'] = 1",
+    ],
+)
+def test_patching_modules_is_tampering(ask, code):
+    assert Reason.HARNESS_TAMPERING in {each.reason for each in adding(ask, code)}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "self.eval()",
+        "x.open = 1",
+        "# exec(eval(open('subprocess')))",
+        "'os.environ and __globals__ and exec()'",
+        "executed = evaluate = opened = compiled = 1",
+        "self.compile(1)",
+        "input = x",
+        "vars = [x]",
+        "fn = torch.no_grad",
+        "getattr(x, 'stride')(0)",
+        "setattr(self, 'width', 3)",
+        "getattr(x)",
+        "math.sqrt(2.0)",
+        "seen = set()\nseen.add(1)",
+        "self.__class__.__name__",
+        "table = {}\ntable['torch'] = 1",
+        "torch.cuda.current_device()",
+        "a, b = 1, 2",
+        "class Inner:\n    pass",
+        "try:\n    pass\nexcept ValueError:\n    pass",
+    ],
+)
+def test_honest_look_alikes_pass(ask, code):
+    assert adding(ask, code) == []
+
+
+def test_what_the_submission_does_itself_may_stay(ask, kernel):
+    own = kernel.replace(
+        BODY, "        self.stream = torch.cuda.Stream()\n        torch.backends.flag = 1\n" + BODY
+    )
+    assert ask(source=own, kernel=own) == []
+    assert len(ask(source=own)) == 2
