@@ -2,11 +2,36 @@
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.submission import SourceFile
+from xeforge.intake.issues import constant_instead_of_argument
+from xeforge.intake.issues import constructor_argument_order
+from xeforge.intake.issues import device_host_sync
+from xeforge.intake.issues import dtype_float64
+from xeforge.intake.issues import dtype_precision
+from xeforge.intake.issues import grid_block_mismatch
+from xeforge.intake.issues import hard_coded_device
+from xeforge.intake.issues import missing_autotune
+from xeforge.intake.issues import missing_boundary_check
+from xeforge.intake.issues import no_swizzling
+from xeforge.intake.issues import repack_in_forward
+from xeforge.intake.issues import unused_constructor_argument
 from xeforge.intake.issues.detector import Detector
 from xeforge.source.contents import parse
 from xeforge.source.contents import read_contents
 
-DETECTORS: tuple[Detector, ...] = ()
+DETECTORS: tuple[Detector, ...] = (
+    grid_block_mismatch,
+    missing_boundary_check,
+    constructor_argument_order,
+    unused_constructor_argument,
+    constant_instead_of_argument,
+    hard_coded_device,
+    device_host_sync,
+    repack_in_forward,
+    dtype_precision,
+    dtype_float64,
+    no_swizzling,
+    missing_autotune,
+)
 """In the order of a report: what is wrong first. Adding one: a new file and a line here."""
 
 

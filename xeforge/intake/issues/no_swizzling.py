@@ -1,0 +1,81 @@
+"""Tiles of a matrix product are visited row by row, so that the cache sees little reuse."""
+
+import ast
+from typing import Final
+
+from xeforge.domain.issue import Issue
+from xeforge.domain.issue import Severity
+from xeforge.source.contents import JitFunction
+from xeforge.source.contents import KernelContents
+from xeforge.source.imports import ImportTable
+from xeforge.source.imports import read_imports
+from xeforge.source.kernel_code import assignments
+from xeforge.source.kernel_code import block_products
+from xeforge.source.kernel_code import is_call
+from xeforge.source.kernel_code import kernel_nodes
+from xeforge.source.scopes import FunctionNode
+
+NAME: Final = "no_swizzling"
+
+
+def detect(
+    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
+) -> tuple[Issue, ...]:
+    """Report product kernels whose two tile numbers are plain axes, or plain quotient and rest."""
+    del reference
+    imports = read_imports(tree)
+    nodes = kernel_nodes(tree, contents)
+    found = []
+    for kernel in contents.entry_kernels:
+        node = nodes[kernel.name]
+        line = _plain_order(node, kernel, imports) if kernel.has_dot else None
+        if line is not None:
+            found.append(
+                Issue(
+                    type=NAME,
+                    severity=Severity.SPEED,
+                    message=f"{kernel.name} visits its tiles row by row: neighbouring programs "
+                    "share only one operand in the cache",
+                    line=line,
+                    remedy="number programs along one axis in groups of rows",
+                )
+            )
+    return tuple(found)
+
+
+def _plain_order(node: FunctionNode, kernel: JitFunction, imports: ImportTable) -> int | None:
+    """Return the line of the first tile number; None when the order is no plain one."""
+    if any(is_call(each, imports, "swizzle2d") for each in ast.walk(node)):
+        return None
+    parameters = frozenset(each.name for each in kernel.params if each.is_constexpr)
+    products = [
+        each
+        for each in block_products(node, parameters, imports)
+        if isinstance(each.factor, ast.Name) or is_call(each.factor, imports, "program_id")
+    ]
+    bound: dict[str, list[tuple[ast.expr, int]]] = {}
+    for name, value, line in assignments(node):
+        bound.setdefault(name, []).append((value, line))
+    numbers: dict[str, tuple[ast.expr, int]] = {}
+    for each in products:
+        values = [(each.factor, each.line)]
+        if isinstance(each.factor, ast.Name):
+            values = bound.get(each.factor.id, [])
+        if len(values) != 1:
+            return None
+        numbers[each.block] = values[0]
+    kinds = [_kind(value, imports) for value, _ in numbers.values()]
+    if len(numbers) < 2 or None in kinds or len(set(kinds)) < 2:  # noqa: PLR2004
+        return None
+    return min(line for _, line in numbers.values())
+
+
+def _kind(value: ast.expr, imports: ImportTable) -> str | None:
+    """Name the plain way a tile number is made; None for anything else."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=inner, attr="to")):
+            return _kind(inner, imports)  # a cast to int64 changes nothing
+        case ast.BinOp(left=ast.Name(), op=ast.FloorDiv() | ast.Mod() as op, right=ast.Name()):
+            return type(op).__name__
+        case _:
+            return ast.unparse(value) if is_call(value, imports, "program_id") else None
