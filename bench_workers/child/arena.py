@@ -11,7 +11,7 @@ ALIGNMENT_BYTES = 256
 PROT_READ_FLAG = 0x08
 
 
-class ArenaFull(Exception):  # noqa: N818 - names an outcome
+class ArenaFull(Exception):
     """The host gave less room than the tensors need; it makes more and asks again."""
 
     def __init__(self, needed_bytes: int) -> None:

@@ -65,7 +65,7 @@ def install_bf16() -> None:
 
 def _patch_types(interpreter: Any, tl: Any) -> None:
     """Say that bfloat16 lives in float32 arrays, and allow for their size."""
-    dtype_of, validate = interpreter._get_np_dtype, interpreter._validate_np_data_size
+    dtype_of, validate = interpreter._get_np_dtype, interpreter._validate_np_data_size  # noqa: SLF001
 
     def np_dtype(tt_dtype: Any) -> Any:
         is_pointer = isinstance(tt_dtype.scalar, tl.pointer_type)
@@ -78,8 +78,8 @@ def _patch_types(interpreter: Any, tl: Any) -> None:
             return bool(array.itemsize <= np.dtype(np.float32).itemsize)
         return bool(validate(array, tl_dtype))
 
-    interpreter._get_np_dtype = np_dtype
-    interpreter._validate_np_data_size = fits
+    interpreter._get_np_dtype = np_dtype  # noqa: SLF001
+    interpreter._validate_np_data_size = fits  # noqa: SLF001
 
 
 def _patch_handle(handle: Any, tl: Any) -> None:
@@ -101,9 +101,11 @@ def _patch_memory(builder: Any, interpreter: Any, tl: Any) -> None:
     """Read and write codes."""
     load, store = builder.create_masked_load, builder.create_masked_store
     rmw, cas = builder.create_atomic_rmw, builder.create_atomic_cas
-    handle, native = interpreter.TensorHandle, interpreter._interpreter
+    handle, native = interpreter.TensorHandle, interpreter._interpreter  # noqa: SLF001
 
-    def masked_load(self: Any, ptrs: Any, mask: Any, other: Any, *options: Any, **named: Any) -> Any:
+    def masked_load(
+        self: Any, ptrs: Any, mask: Any, other: Any, *options: Any, **named: Any
+    ) -> Any:
         if ptrs.get_element_ty() != tl.bfloat16:
             return load(self, ptrs, mask, other, *options, **named)
         given = np.zeros(ptrs.data.shape, np.uint16) if other is None else narrow(other.data)
@@ -111,7 +113,9 @@ def _patch_memory(builder: Any, interpreter: Any, tl: Any) -> None:
         codes = native.load(ptrs.data, mask.data, given, np.dtype(np.uint16))
         return handle(widen(codes), tl.bfloat16)
 
-    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *options: Any, **named: Any) -> Any:
+    def masked_store(
+        self: Any, ptrs: Any, value: Any, mask: Any, *options: Any, **named: Any
+    ) -> Any:
         if ptrs.get_element_ty() != tl.bfloat16:
             return store(self, ptrs, value, mask, *options, **named)
         return native.store(ptrs.data, narrow(value.data), mask.data)
@@ -119,7 +123,7 @@ def _patch_memory(builder: Any, interpreter: Any, tl: Any) -> None:
     def atomic_rmw(self: Any, op: Any, ptr: Any, val: Any, mask: Any, *order: Any) -> Any:
         if ptr.get_element_ty() != tl.bfloat16:
             return rmw(self, op, ptr, val, mask, *order)
-        return handle(_one_by_one(self, native, op, ptr.data, val.data, mask.data), tl.bfloat16)
+        return handle(_one_by_one(self, op, ptr.data, val.data, mask.data), tl.bfloat16)
 
     def atomic_cas(self: Any, ptr: Any, cmp: Any, val: Any, *order: Any) -> Any:
         if ptr.get_element_ty() != tl.bfloat16:
@@ -133,9 +137,12 @@ def _patch_memory(builder: Any, interpreter: Any, tl: Any) -> None:
 
 
 def _one_by_one(
-    builder: Any, native: Any, op: Any, ptrs: np.ndarray, values: np.ndarray, mask: np.ndarray
+    builder: Any, op: Any, ptrs: np.ndarray, values: np.ndarray, mask: np.ndarray
 ) -> np.ndarray:
     """Apply a read-modify-write lane by lane; lanes may share an address."""
+    from triton.runtime import interpreter
+
+    native = interpreter._interpreter  # noqa: SLF001
     kinds = native.RMW_OP
     combine = {
         kinds.FADD: lambda old, new: old + new,
@@ -166,14 +173,14 @@ def _patch_casts(builder: Any, interpreter: Any, tl: Any) -> None:
     """Cast through float32; keep codes only where bits are reinterpreted."""
     cast, convert, bitcast = builder.cast_impl, builder.create_fp_to_fp, builder.create_bitcast
     handle = interpreter.TensorHandle
-    to_zero = getattr(interpreter._ir.ROUNDING_MODE, "RTZ", None)
+    to_zero = getattr(interpreter._ir.ROUNDING_MODE, "RTZ", None)  # noqa: SLF001
 
     def cast_impl(self: Any, src: Any, dst_type: Any) -> Any:
         if tl.bfloat16 not in (src.dtype.scalar, dst_type.scalar):
             if src.dtype.scalar == tl.float32 and dst_type.scalar == tl.float16:
                 return handle(src.data.astype(np.float16), tl.float16)
             return cast(self, src, dst_type)
-        return handle(src.data.astype(interpreter._get_np_dtype(dst_type)), dst_type.scalar)
+        return handle(src.data.astype(interpreter._get_np_dtype(dst_type)), dst_type.scalar)  # noqa: SLF001
 
     def fp_to_fp(self: Any, src: Any, dst_type: Any, rounding: Any) -> Any:
         source, target = src.dtype.scalar, dst_type.scalar
@@ -188,7 +195,7 @@ def _patch_casts(builder: Any, interpreter: Any, tl: Any) -> None:
     def create_bitcast(self: Any, src: Any, dst_type: Any) -> Any:
         source, target = src.dtype.scalar, dst_type.scalar
         if source == tl.bfloat16 and target != tl.bfloat16:
-            return handle(narrow(src.data).view(interpreter._get_np_dtype(dst_type)), target)
+            return handle(narrow(src.data).view(interpreter._get_np_dtype(dst_type)), target)  # noqa: SLF001
         if target == tl.bfloat16 and source != tl.bfloat16:
             return handle(widen(src.data), target)
         return bitcast(self, src, dst_type)

@@ -19,7 +19,7 @@ _MOST_TAGS = 1 << 15
 _MOST_FAULTS = 16
 
 
-class Uncheckable(Exception):  # noqa: N818 - names an outcome
+class Uncheckable(Exception):
     """The interpreter cannot say anything about this kernel."""
 
 
@@ -88,7 +88,7 @@ def install_bounds() -> None:
 
 def _patch_conversion(interpreter: Any) -> None:
     """Tag the address of each tensor as it becomes a pointer."""
-    convert = interpreter._implicit_cvt
+    convert = interpreter._implicit_cvt  # noqa: SLF001
 
     def implicit_cvt(arg: Any) -> Any:
         result = convert(arg)
@@ -97,7 +97,7 @@ def _patch_conversion(interpreter: Any) -> None:
             result.handle.data = result.handle.data | (np.uint64(tag) << _TAG_SHIFT)
         return result
 
-    interpreter._implicit_cvt = implicit_cvt
+    interpreter._implicit_cvt = implicit_cvt  # noqa: SLF001
 
 
 def _tag_for(launch: Launch, tensor: Any) -> int:
@@ -120,14 +120,18 @@ def _patch_accesses(builder: Any, interpreter: Any) -> None:
     rmw, cas = builder.create_atomic_rmw, builder.create_atomic_cas
     handle = interpreter.TensorHandle
 
-    def masked_load(self: Any, ptrs: Any, mask: Any, other: Any, *options: Any, **named: Any) -> Any:
+    def masked_load(
+        self: Any, ptrs: Any, mask: Any, other: Any, *options: Any, **named: Any
+    ) -> Any:
         safe, good, bad = _checked(self, ptrs, mask, "read", handle)
         result = load(self, safe, good, other, *options, **named)
         if bad is not None:
             result.data = np.where(bad, _poison(result.data.dtype), result.data)
         return result
 
-    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *options: Any, **named: Any) -> Any:
+    def masked_store(
+        self: Any, ptrs: Any, value: Any, mask: Any, *options: Any, **named: Any
+    ) -> Any:
         safe, good, _ = _checked(self, ptrs, mask, "write", handle)
         return store(self, safe, value, good, *options, **named)
 
@@ -196,7 +200,7 @@ def _report(
 
 def _line(path: str) -> int | None:
     """Return the line of the user's file that is being interpreted."""
-    frame = sys._getframe()
+    frame = sys._getframe()  # noqa: SLF001
     while frame is not None:
         if frame.f_code.co_filename == path:
             return frame.f_lineno

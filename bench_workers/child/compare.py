@@ -3,9 +3,8 @@
 import math
 from typing import Any
 
-import torch
-
 import poison
+import torch
 
 
 def number(value: float) -> float | str:
@@ -18,6 +17,7 @@ def compare(
     got: torch.Tensor,
     again: torch.Tensor | None,
     record: dict[str, Any],
+    *,
     own: torch.Tensor,
     wide: torch.Tensor | None,
     rtol: float,
@@ -100,9 +100,7 @@ def _different(got: torch.Tensor, again: torch.Tensor) -> torch.Tensor:
     return (first != second) & ~(_nan(first) & _nan(second))
 
 
-def _values(
-    got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float
-) -> dict[str, Any]:
+def _values(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -> dict[str, Any]:
     got = got.double()
     error = (got - expected).abs()
     nan_got, nan_expected = _nan(got), _nan(expected)

@@ -63,8 +63,14 @@ class SessionDevice:
             return None
         return lambda seconds: sleep(int(seconds * DELAY_CYCLES_PER_SECOND))
 
-    def properties(self) -> dict[str, Any]:
-        """Say what the driver reports about the unit."""
+    def all_properties(self) -> list[dict[str, Any]]:
+        """Say what the driver reports about every unit; empty where there is none."""
+        if self.module is None or not self.module.is_available():
+            return []
+        return [self.properties(index) for index in range(self.module.device_count())]
+
+    def properties(self, index: int = 0) -> dict[str, Any]:
+        """Say what the driver reports about one unit."""
         answer: dict[str, Any] = {
             "backend": self.backend,
             "product": "",
@@ -76,7 +82,7 @@ class SessionDevice:
         }
         if self.module is None:
             return answer
-        found = self.module.get_device_properties(0)
+        found = self.module.get_device_properties(index)
         answer["product"] = str(getattr(found, "name", ""))
         answer["uuid"] = str(getattr(found, "uuid", "") or "")
         answer["driver"] = str(getattr(found, "driver_version", "") or "")

@@ -18,12 +18,25 @@ def draw(
     specs: list[dict[str, Any]], fill: str, seed: int, memory_format: str | None, device: str
 ) -> list[torch.Tensor]:
     """Return one tensor per spec, in order."""
-    drawn = []
-    for index, spec in enumerate(specs):
-        generator = torch.Generator(device=device)
-        generator.manual_seed((seed * _SEED_STRIDE + index + 1) % _SEED_BOUND)
-        drawn.append(_laid_out(draw_one(spec, fill, generator, device), memory_format))
-    return drawn
+    return [
+        _laid_out(draw_one(spec, fill, _generator(seed, index, device), device), memory_format)
+        for index, spec in enumerate(specs)
+    ]
+
+
+def draw_into(
+    tensors: list[torch.Tensor], specs: list[dict[str, Any]], fill: str, seed: int
+) -> None:
+    """Put the values that `draw` would return into tensors that are there already."""
+    for index, (tensor, spec) in enumerate(zip(tensors, specs, strict=True)):
+        device = str(tensor.device)
+        tensor.copy_(draw_one(spec, fill, _generator(seed, index, device), device))
+
+
+def _generator(seed: int, index: int, device: str) -> torch.Generator:
+    generator = torch.Generator(device=device)
+    generator.manual_seed((seed * _SEED_STRIDE + index + 1) % _SEED_BOUND)
+    return generator
 
 
 def draw_one(
@@ -38,7 +51,7 @@ def draw_one(
     if not dtype.is_floating_point:
         values = _integers(spec, shape, generator, device)
     else:
-        values = _floats(spec, fill, transforms, shape, generator, device)
+        values = _floats(spec, fill, shape, generator, device)
     for name in transforms:
         values = TRANSFORMS[name](values)
     return values.to(dtype) if "transpose" not in transforms else _cast_strided(values, dtype)
@@ -48,20 +61,21 @@ def _integers(
     spec: dict[str, Any], shape: list[int], generator: torch.Generator, device: str
 ) -> torch.Tensor:
     low, high = spec.get("range") or (0, 2)
-    return torch.randint(int(low), max(int(high), int(low) + 1), shape, generator=generator, device=device)
+    return torch.randint(
+        int(low), max(int(high), int(low) + 1), shape, generator=generator, device=device
+    )
 
 
 def _floats(
     spec: dict[str, Any],
     fill: str,
-    transforms: list[str],
     shape: list[int],
     generator: torch.Generator,
     device: str,
 ) -> torch.Tensor:
     dtype = getattr(torch, spec["dtype"])
     wide = torch.float64 if dtype == torch.float64 else torch.float32
-    bounds = spec.get("range")
+    bounds, transforms = spec.get("range"), spec.get("transforms") or ()
     options = {"generator": generator, "device": device, "dtype": wide}
     if "rademacher" in transforms:
         return torch.randint(0, 2, shape, generator=generator, device=device).to(wide) * 2 - 1

@@ -16,12 +16,14 @@ def switch_on() -> None:
 
 def install() -> None:
     """Give the interpreter what it lacks. Idempotent."""
+    import libdevice_stand_ins
     from bf16 import install_bf16
     from bounds import install_bounds
 
     _stand_in_driver()
     install_bf16()
     install_bounds()
+    libdevice_stand_ins.install()
 
 
 def _stand_in_driver() -> None:

@@ -17,7 +17,7 @@ MODEL = "Model"
 SEED_BOUND = 2**63
 
 
-class Fault(Exception):  # noqa: N818 - names an outcome
+class Fault(Exception):
     """The user's file cannot be used; `kind` is a stable word, `line` lies in that file."""
 
     def __init__(self, kind: str, message: str, line: int | None = None) -> None:
@@ -97,7 +97,9 @@ def call_helper(helper: Any, dims: dict[str, Any] | None) -> Any:
     """Call ``get_inputs`` or ``get_init_inputs``; dimensions go in where it takes them."""
     parameters = inspect.signature(helper).parameters
     takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-    wanted = {name: value for name, value in (dims or {}).items() if takes_any or name in parameters}
+    wanted = {
+        name: value for name, value in (dims or {}).items() if takes_any or name in parameters
+    }
     return helper(**wanted)
 
 

@@ -67,7 +67,10 @@ def _prepare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
             cases.popitem(last=False)
     cases.move_to_end(key)
     answered = cases[key]
-    return _export(session, answered) | {
+    exported = export(session, [answered.inputs], answered.state)
+    return {
+        "inputs": exported["sets"][0],
+        "state": exported["state"],
         "arguments": answered.arguments,
         "output_count": len(answered.own),
         "mutated": answered.mutated,
@@ -75,11 +78,12 @@ def _prepare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         "differs": answered.differs,
         "is_wide": answered.wide is not None,
         "notes": answered.notes,
-        "shapes": [_shape_text(each) for each in answered.inputs],
+        "shapes": [shape_text(each) for each in answered.inputs],
     }
 
 
-def _shape_text(value: Any) -> str:
+def shape_text(value: Any) -> str:
+    """Return dtype and sizes of a tensor, or the type of anything else."""
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
     return type(value).__name__
@@ -91,7 +95,9 @@ def _answer(session: Any, payload: dict[str, Any]) -> Answered:
     inputs = fresh(session, answered.inputs)
     flat = [each for value in inputs for each in tensors_of(value)]
     results = evaluate(session, payload, keep, inputs)
-    answered.aliased = [i for i, out in enumerate(results) if any(overlap(out, each) for each in flat)]
+    answered.aliased = [
+        i for i, out in enumerate(results) if any(overlap(out, each) for each in flat)
+    ]
     answered.mutated = [
         i
         for i, (now, given) in enumerate(zip(inputs, answered.inputs, strict=True))
@@ -103,7 +109,7 @@ def _answer(session: Any, payload: dict[str, Any]) -> Answered:
         again = evaluate(session, payload, keep, fresh(session, answered.inputs))
         answered.differs = not all(map(same_bits, answered.own, again))
     if payload.get("is_reference"):
-        answered.wide = _evaluate_wide(session, payload, model, answered)
+        answered.wide = evaluate_wide(session, payload, model, answered)
     return answered
 
 
@@ -178,7 +184,7 @@ def evaluate(session: Any, payload: dict[str, Any], model: Any, inputs: list[Any
     return result
 
 
-def _evaluate_wide(
+def evaluate_wide(
     session: Any, payload: dict[str, Any], model: Any, answered: Answered
 ) -> list[torch.Tensor] | None:
     """Evaluate in float64; None where the reference or the device cannot."""
@@ -205,8 +211,8 @@ def _widened(value: Any) -> Any:
     return [_widened(each) for each in value] if isinstance(value, list) else value
 
 
-def _export(session: Any, answered: Answered) -> dict[str, Any]:
-    """Put inputs and weights where the other children can read them."""
+def export(session: Any, sets: list[list[Any]], state: dict[str, torch.Tensor]) -> dict[str, Any]:
+    """Put sets of inputs and weights where the other children can read them."""
     offset = 0
 
     def put(value: Any) -> dict[str, Any]:
@@ -218,9 +224,11 @@ def _export(session: Any, answered: Answered) -> dict[str, Any]:
             return {"items": [put(each) for each in value]}
         return {"value": value}
 
-    inputs = [put(each) for each in answered.inputs]
-    state = {name: put(each) for name, each in answered.state.items()}
-    return {"inputs": inputs, "state": state, "used_bytes": offset}
+    return {
+        "sets": [[put(each) for each in inputs] for inputs in sets],
+        "state": {name: put(each) for name, each in state.items()},
+        "used_bytes": offset,
+    }
 
 
 def _compare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
@@ -234,7 +242,14 @@ def _compare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         again = session.answers.copy_out(repeated[index], device) if index < len(repeated) else None
         wide = None if answered.wide is None else answered.wide[index]
         evidence, changed = compare(
-            index, got, again, record, own, wide, float(payload["rtol"]), float(payload["atol"])
+            index,
+            got,
+            again,
+            record,
+            own=own,
+            wide=wide,
+            rtol=float(payload["rtol"]),
+            atol=float(payload["atol"]),
         )
         outputs.append(evidence)
         differing += changed

@@ -32,9 +32,7 @@ class Poison(TorchFunctionMode):
         super().__init__()
         self.which = which
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call on, then fill what came back when it is fresh memory."""
         result = func(*args, **(kwargs or {}))
         if getattr(func, "__name__", "") in _FRESH and isinstance(result, torch.Tensor):

@@ -21,8 +21,10 @@ class Recorder:
         seen: Name and grid of each launch since the last `drain`.
         configurations: Most configurations any launch could choose from.
         chosen: The last chosen configuration as text.
+        is_active: Whether to watch at all; timed calls are left alone.
     """
 
+    is_active: bool = True
     path: str = ""
     configuration: int | None = None
     seen: list[dict[str, Any]] = field(default_factory=list)
@@ -77,7 +79,7 @@ def _wrap_launch(function: Any, *, interpreted: bool) -> None:
     run = function.run
 
     def watched_run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-        if warmup:
+        if warmup or not RECORDER.is_active:
             return run(self, *args, grid=grid, warmup=warmup, **kwargs)
         name = self.fn.__name__
         with quiet(), _interpreting(self, name, args, kwargs, active=interpreted):
@@ -101,7 +103,7 @@ def _noted(grid: Any, name: str) -> Any:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Keep torch modes out of Triton's own tensor handling."""
-    with _disable_current_modes(), torch._C.DisableTorchFunction():
+    with _disable_current_modes(), torch._C.DisableTorchFunction():  # noqa: SLF001
         yield
 
 

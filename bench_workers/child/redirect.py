@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 ACCELERATORS = ("cuda", "xpu")
+_HERE = str(Path(__file__).resolve().parent)
 _PRETENDED_UNITS = 4
 _PRETENDED_SHARED_BYTES = 65536
 
@@ -33,9 +35,7 @@ class Redirect(TorchFunctionMode):
         self.claim = claim
         self.replaced: set[str] = set()
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Replace device arguments, then call on."""
         kwargs = dict(kwargs or {})
         name = getattr(func, "__name__", "")
@@ -52,7 +52,7 @@ class Redirect(TorchFunctionMode):
 
     def _pretended(self, func: Any, tensor: Any) -> Any:
         """Answer as a tensor on the device the file was written for would."""
-        if sys._getframe(2).f_code.co_filename not in protocol.CANDIDATE_FILES:  # noqa: SLF001
+        if _asker() not in protocol.CANDIDATE_FILES:
             return func(tensor)
         is_cuda, is_xpu, is_cpu, _ = _PROPERTIES
         if func in (is_cuda, is_xpu, is_cpu):
@@ -75,6 +75,14 @@ class Redirect(TorchFunctionMode):
 _PROPERTIES = tuple(
     getattr(torch.Tensor, name).__get__ for name in ("is_cuda", "is_xpu", "is_cpu", "device")
 )
+
+
+def _asker() -> str:
+    """Return the file of the innermost frame that is not one of ours."""
+    frame: Any = sys._getframe(1)  # noqa: SLF001
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_code.co_filename)
 
 
 @contextlib.contextmanager
@@ -106,10 +114,28 @@ def stand_ins(chosen: str, replaced: set[str]) -> Iterator[None]:
 def _answers(target: Any, name: str, replaced: set[str]) -> dict[str, Any]:
     """Return functions that stand in for those of a module whose device is not here."""
     if target is not None:
-        keys = ("is_available", "device_count", "current_device", "synchronize", "empty_cache",
-                "get_device_properties", "current_stream", "device", "Stream", "Event", "stream",
-                "get_device_name", "get_device_capability", "set_device", "mem_get_info")
-        return {key: _noted(getattr(target, key), name, replaced) for key in keys if hasattr(target, key)}
+        keys = (
+            "is_available",
+            "device_count",
+            "current_device",
+            "synchronize",
+            "empty_cache",
+            "get_device_properties",
+            "current_stream",
+            "device",
+            "Stream",
+            "Event",
+            "stream",
+            "get_device_name",
+            "get_device_capability",
+            "set_device",
+            "mem_get_info",
+        )
+        return {
+            key: _noted(getattr(target, key), name, replaced)
+            for key in keys
+            if hasattr(target, key)
+        }
     unit = SimpleNamespace(
         name="Triton interpreter",
         multi_processor_count=_PRETENDED_UNITS,
@@ -136,7 +162,9 @@ def _answers(target: Any, name: str, replaced: set[str]) -> dict[str, Any]:
         "get_device_name": lambda *_args: unit.name,
         "get_device_capability": lambda *_args: (unit.major, unit.minor),
         "get_device_properties": lambda *_args: unit,
-        "current_stream": lambda *_args: SimpleNamespace(cuda_stream=0, sycl_queue=0, synchronize=lambda: None),
+        "current_stream": lambda *_args: SimpleNamespace(
+            cuda_stream=0, sycl_queue=0, synchronize=lambda: None
+        ),
     }
 
 
@@ -159,9 +187,7 @@ class Widen(TorchFunctionMode):
     _NARROW = (torch.float16, torch.bfloat16, torch.float32)
     _CASTS = ("float", "half", "bfloat16")
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Replace narrow dtypes, then call on."""
         name = getattr(func, "__name__", "")
         if name in self._CASTS and args and isinstance(args[0], torch.Tensor):

@@ -4,9 +4,9 @@ import time
 from typing import Any
 
 import accounting
-import recorder as launch_recorder
 import loading
 import poison
+import recorder
 import torch
 from arena import own_copy
 
@@ -66,7 +66,9 @@ def _load_state(session: Any, model: Any, records: dict[str, Any]) -> str:
     if not isinstance(model, torch.nn.Module):
         names = ", ".join(sorted(records))
         return f"Model is no torch.nn.Module, so it cannot take {names}" if records else ""
-    state = {name: session.given.copy_out(each, session.device.name) for name, each in records.items()}
+    state = {
+        name: session.given.copy_out(each, session.device.name) for name, each in records.items()
+    }
     own = model.state_dict()
     wrong = [
         f"{name} is {list(own[name].shape)}, expected {list(each.shape)}"
@@ -114,19 +116,20 @@ def tensors_of(value: Any) -> list[torch.Tensor]:
 def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     """Run one case twice; see `CaseEvidence` for what the answer feeds."""
     name = payload["name"]
-    recorder = launch_recorder.RECORDER
-    recorder.path = session.files[name].path
-    recorder.configuration, recorder.configurations = payload.get("configuration"), 1
+    watch = recorder.RECORDER
+    watch.is_active = True
+    watch.path = session.files[name].path
+    watch.configuration, watch.configurations = payload.get("configuration"), 1
     session.replaced = set()
     model, mismatch = build(session, payload)
     if mismatch:
         return {"state_mismatch": mismatch}
     inputs = [received(session, each) for each in payload["inputs"]]
-    recorder.drain()
+    watch.drain()
     faults = _drain_faults(session)
     first, seconds = forward(session, name, model, inputs, [poison.Poison(poison.FIRST)])
     outputs = flatten(first)
-    seen, faults = recorder.drain(), faults + _drain_faults(session)
+    seen, faults = watch.drain(), faults + _drain_faults(session)
     mutated = _mutated(session, payload, inputs)
     account = accounting.Accounting()
     second, _ = forward(session, name, model, inputs, [poison.Poison(poison.SECOND), account])
@@ -134,10 +137,7 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     flat = [each for value in inputs for each in tensors_of(value)]
     aliased = [i for i, out in enumerate(outputs) if any(overlap(out, each) for each in flat)]
     stale = any(
-        overlap(out, later)
-        for i, out in enumerate(outputs)
-        for later in again
-        if i not in aliased
+        overlap(out, later) for i, out in enumerate(outputs) for later in again if i not in aliased
     )
     faults += _drain_faults(session)
     answer = {
@@ -147,14 +147,14 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         "launches": seen,
         "library_calls": sorted(account.computed),
         "device_copies": sorted(account.copied),
-        "faults": faults,
+        "faults": _distinct(faults),
         "redirected": sorted(session.replaced),
-        "configurations": recorder.configurations,
-        "configuration": recorder.chosen if recorder.configurations > 1 else "",
+        "configurations": watch.configurations,
+        "configuration": watch.chosen if watch.configurations > 1 else "",
         "seconds": seconds,
         "notes": [each for each in (session.given.note, session.answers.note) if each],
     }
-    return answer | _hand_over(session, outputs, again)
+    return answer | hand_over(session, outputs, again)
 
 
 def _drain_faults(session: Any) -> list[dict[str, Any]]:
@@ -163,6 +163,14 @@ def _drain_faults(session: Any) -> list[dict[str, Any]]:
     from bounds import WATCH
 
     return WATCH.drain()
+
+
+def _distinct(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Keep one fault per access site and argument: both calls find the same."""
+    kept = {
+        (each["access"], each["kernel"], each["line"], each["argument"]): each for each in faults
+    }
+    return list(kept.values())
 
 
 def _mutated(session: Any, payload: dict[str, Any], inputs: list[Any]) -> list[str]:
@@ -187,7 +195,7 @@ def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.equal(first.reshape(-1).view(torch.uint8), second.reshape(-1).view(torch.uint8))
 
 
-def _hand_over(session: Any, outputs: list[Any], again: list[Any]) -> dict[str, Any]:
+def hand_over(session: Any, outputs: list[Any], again: list[Any]) -> dict[str, Any]:
     """Write both results into the shared memory."""
     offset, records, repeated = 0, [], []
     for group, target in ((outputs, records), (again, repeated)):

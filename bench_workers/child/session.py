@@ -110,9 +110,8 @@ def setup(options: dict[str, Any]) -> None:
 def _session() -> Session:
     """Return the session, made at the first request: a warm child touches no device."""
     if "session" not in _SESSION:
-        import recorder
-
         import interpret
+        import recorder
 
         options: Any = _SESSION["options"]
         session = Session(options)
@@ -160,7 +159,13 @@ def _open(session: Session, _payload: dict[str, Any]) -> dict[str, Any]:
     answer = session.device.properties()
     answer["torch"] = str(torch.__version__)
     answer["triton"] = str(triton.__version__)
+    answer["cache"] = os.environ["TRITON_CACHE_DIR"]
     return answer
+
+
+def _cards(session: Session, _payload: dict[str, Any]) -> dict[str, Any]:
+    """List every unit of the backend."""
+    return {"cards": session.device.all_properties()}
 
 
 def _load(session: Session, payload: dict[str, Any]) -> dict[str, Any]:
@@ -182,14 +187,19 @@ def _load(session: Session, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _operations() -> Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+    import describing
     import oracle
     import running
+    import timed_oracle
     import timing
 
     table: Mapping[str, Operation] = {
         "open": _open,
+        "cards": _cards,
         "load": _load,
         **oracle.OPERATIONS,
+        **describing.OPERATIONS,
+        **timed_oracle.OPERATIONS,
         **running.OPERATIONS,
         **timing.OPERATIONS,
     }

@@ -1,24 +1,60 @@
 """The evaluator: composes oracle, examination, builds, counts and timing into one port."""
 
+import hashlib
 import threading
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 
+from bench_workers.host import builds
+from bench_workers.host import counts
+from bench_workers.host.card import card_of
+from bench_workers.host.card import ceilings_of
+from bench_workers.host.describe import describe
+from bench_workers.host.examine import CANDIDATE
 from bench_workers.host.examine import Examination
+from bench_workers.host.measure import Comparison
+from bench_workers.host.measure import Siblings
 from bench_workers.host.oracle import Oracle
 from bench_workers.host.sessions import Deadlines
+from bench_workers.host.sessions import Session
 from bench_workers.host.sessions import Sessions
 from bench_workers.sandbox.layers import best_layer
 from xeforge.domain.case import Case
 from xeforge.domain.device import Backend
+from xeforge.domain.device import Card
+from xeforge.domain.device import Ceilings
 from xeforge.domain.device import Device
+from xeforge.domain.events import Described
+from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.evidence import Evidence
 from xeforge.domain.problem import Problem
+from xeforge.domain.problem import Workload
+from xeforge.domain.samples import KernelWork
+from xeforge.domain.samples import PairedSamples
+from xeforge.errors import PlatformError
+from xeforge.ports import TimingPlan
+
+_KEPT_BASELINES = 1
+_INTERPRETED_ROOM = 2 << 30
+_HOST_MEMORY_BYTES = 16 << 30
+_DEVICE_SHARE = 0.25
+_CASE_SECONDS = {"cpu": 60.0, "cuda": 30.0, "xpu": 30.0}
 
 
 class BenchEvaluator:
-    """Implements `xeforge.ports.Evaluator` with sandboxed children."""
+    """Implements `xeforge.ports.Evaluator` with sandboxed children.
+
+    Args:
+        device: Model of accelerator that is built for.
+        backend: Torch device type that runs candidates; ``"cpu"``: Triton's interpreter does.
+        layer: Isolation layer; None: the strongest that works here.
+        work_dir: Where children get their private folders and compiled kernels are kept.
+        parallel_builds: Builds that may run at once; None: two.
+        deadlines: For single requests; None: 60 s a case when interpreted, else 30 s.
+        spares: Children kept warm ahead of need.
+    """
 
     def __init__(
         self,
@@ -29,28 +65,140 @@ class BenchEvaluator:
         work_dir: Path,
         parallel_builds: int | None = None,
         deadlines: Deadlines | None = None,
+        spares: int = 1,
     ) -> None:
         self._device = device
+        self._backend = backend
         self._layer = layer or best_layer()
-        self._deadlines = deadlines or Deadlines(case=60.0 if backend == "cpu" else 30.0)
-        self._sessions = Sessions(backend, layer=self._layer, work_directory=work_dir)
+        self._deadlines = deadlines or Deadlines(case=_CASE_SECONDS[backend])
+        self._work_dir = work_dir
+        self._sessions = Sessions(
+            backend,
+            layer=self._layer,
+            work_directory=work_dir,
+            memory_bytes=_HOST_MEMORY_BYTES,
+            spares=spares,
+        )
         self._oracle: Oracle | None = None
+        self._baselines: OrderedDict[str, tuple[Session, Session]] = OrderedDict()
+        self._card: tuple[Card, Ceilings] | None = None
         self._lock = threading.RLock()
+        self._builders = threading.BoundedSemaphore(parallel_builds or 2)
 
     @property
     def is_interpreted(self) -> bool:
+        """Whether candidates run in Triton's interpreter, so that nothing may be timed."""
         return self._sessions.is_interpreted
 
+    def sandbox(self) -> str:
+        """Name the isolation in force."""
+        return self._layer
+
+    def describe(self, problem: Problem) -> Described:
+        """Import kernel and reference, construct both, make inputs; say what was found."""
+        room = _INTERPRETED_ROOM if self.is_interpreted else 0
+        if not room:
+            found = self.card()
+            room = int(_DEVICE_SHARE * found[0].memory_bytes) if found else _INTERPRETED_ROOM
+        return describe(self._sessions, problem, self._deadlines, room)
+
+    def card(self) -> tuple[Card, Ceilings] | None:
+        """Return the unit in use with its measured ceilings; None when interpreted."""
+        if self.is_interpreted:
+            return None
+        with self._lock:
+            if self._card is None:
+                session = self._sessions.start("run")
+                try:
+                    self._card = card_of(session.facts), ceilings_of(session)
+                finally:
+                    session.close()
+            return self._card
+
     def examine(self, problem: Problem, source: str, cases: Sequence[Case]) -> Evidence:
+        """Run a source on all cases and compare with the oracle."""
         with self._lock:
             examination = Examination(
                 self._sessions,
                 self._oracle_for(problem),
                 source,
                 self._deadlines,
+                cache=self._cache_of(source),
                 all_configurations=source == problem.kernel.text,
             )
             return examination.run(cases)
+
+    def build(self, problem: Problem, source: str, workloads: Sequence[Workload]) -> BuildEvidence:
+        """Compile every launch of the workloads ahead of time for the target device."""
+        with self._builders:
+            return builds.build(
+                lambda: self._sessions.compiler("build"),
+                problem,
+                source,
+                workloads,
+                self._device,
+                keep_cache=self._cache_of(source),
+            )
+
+    def count(
+        self, problem: Problem, source: str, workloads: Sequence[Workload]
+    ) -> tuple[tuple[KernelWork, ...], ...]:
+        """Count what the launches of each workload do, by interpreting a few programs."""
+        with self._builders:
+            return counts.count(
+                lambda: self._sessions.compiler("count"), problem, source, workloads, self._device
+            )
+
+    def measure(
+        self,
+        problem: Problem,
+        first: str,
+        second: str,
+        workloads: Sequence[Workload],
+        plan: TimingPlan,
+    ) -> tuple[PairedSamples, ...]:
+        """Time two sources alternately on the device, one result per workload.
+
+        Raises:
+            PlatformError: Candidates run in the interpreter here, which is never timed.
+        """
+        if self.is_interpreted:
+            raise PlatformError(
+                "Triton's interpreter runs the kernels here, and it is never timed",
+                remedy="use --device cuda or xpu on a machine that has one",
+            )
+        found = self.card()
+        ceilings = None if found is None else found[1]
+        with self._lock, ExitStack() as stack:
+            oracle = self._oracle_for(problem)
+            baseline, twin = self._baseline(first)
+            candidate = self._loaded(second)
+            stack.callback(candidate.close)
+            stack.callback(self._drop_dead_baselines)
+            siblings = Siblings(baseline, candidate, twin)
+            results = tuple(
+                Comparison(
+                    oracle,
+                    siblings,
+                    workload,
+                    plan,
+                    self._deadlines,
+                    ceilings=ceilings,
+                    backend=self._backend,
+                ).run()
+                for workload in workloads
+            )
+            self._keep_caches({first: baseline, second: candidate})
+            return results
+
+    def close(self) -> None:
+        """End all children and give the device back."""
+        with self._lock:
+            if self._oracle is not None:
+                self._oracle.close()
+                self._oracle = None
+            self._drop_baselines(0)
+            self._sessions.close()
 
     def _oracle_for(self, problem: Problem) -> Oracle:
         if self._oracle is None or self._oracle.problem != problem:
@@ -59,8 +207,45 @@ class BenchEvaluator:
             self._oracle = Oracle(self._sessions, problem, self._deadlines)
         return self._oracle
 
-    def close(self) -> None:
-        with self._lock:
-            if self._oracle is not None:
-                self._oracle.close()
-            self._sessions.close()
+    def _baseline(self, source: str) -> tuple[Session, Session]:
+        """Return two children with the source, kept warm between comparisons."""
+        if source not in self._baselines:
+            self._drop_baselines(_KEPT_BASELINES - 1)
+            one = self._loaded(source)
+            try:
+                self._baselines[source] = one, self._loaded(source)
+            except BaseException:
+                one.close()
+                raise
+        return self._baselines[source]
+
+    def _loaded(self, source: str) -> Session:
+        return self._sessions.start(
+            "run",
+            files=[(CANDIDATE, source)],
+            load_seconds=self._deadlines.load,
+            cache=self._cache_of(source),
+        )
+
+    def _drop_baselines(self, kept: int) -> None:
+        while len(self._baselines) > kept:
+            _, pair = self._baselines.popitem(last=False)
+            for session in pair:
+                session.close()
+
+    def _drop_dead_baselines(self) -> None:
+        if not all(each.is_alive for pair in self._baselines.values() for each in pair):
+            self._drop_baselines(0)
+
+    def _keep_caches(self, holders: dict[str, Session]) -> None:
+        for source, session in holders.items():
+            if session.is_alive:
+                session.keep_cache(self._cache_of(source))
+
+    def _cache_of(self, source: str) -> Path:
+        """Return the folder of kernels compiled from a source.
+
+        Keyed by source, so that no candidate can put anything in another's way.
+        """
+        digest = hashlib.sha256(source.encode()).hexdigest()
+        return self._work_dir / "kernels" / digest[:32]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from bench_workers.host.oracle import Oracle
@@ -52,6 +53,7 @@ class Examination:
         oracle: Knows the right answers.
         source: Kernel file to examine.
         deadlines: For the child's requests.
+        cache: Folder of compiled kernels of this very source, to start from and to add to.
         all_configurations: Whether each autotune configuration must be right on every plain
             case; otherwise on declared shapes only.
     """
@@ -63,12 +65,14 @@ class Examination:
         source: str,
         deadlines: Deadlines,
         *,
+        cache: Path | None = None,
         all_configurations: bool,
     ) -> None:
         self._sessions = sessions
         self._oracle = oracle
         self._source = source
         self._deadlines = deadlines
+        self._cache = cache
         self._all = all_configurations
         self._session: Session | None = None
         self._ended = 0
@@ -161,7 +165,10 @@ class Examination:
         if self._session is None:
             try:
                 self._session = self._sessions.start(
-                    "run", files=[(CANDIDATE, self._source)], load=self._deadlines.load
+                    "run",
+                    files=[(CANDIDATE, self._source)],
+                    load_seconds=self._deadlines.load,
+                    cache=self._cache,
                 )
             except CandidateError as error:
                 self._load_error = error
@@ -170,6 +177,8 @@ class Examination:
 
     def _drop(self) -> None:
         if self._session is not None:
+            if self._cache is not None and self._session.is_alive:
+                self._session.keep_cache(self._cache)
             self._session.close()
             self._session = None
 
@@ -195,7 +204,9 @@ class Examination:
             outputs=outputs,
             output_count=len(answer["outputs"]),
             expected_output_count=prepared.output_count,
-            mutated_inputs=tuple(each for each in answer["mutated"] if each not in prepared.mutated),
+            mutated_inputs=tuple(
+                each for each in answer["mutated"] if each not in prepared.mutated
+            ),
             aliased_outputs=tuple(i for i in answer["aliased"] if i not in prepared.aliased),
             differs_between_runs=differing > 0,
             reference_differs_between_runs=prepared.differs,

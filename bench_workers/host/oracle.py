@@ -9,9 +9,11 @@ from bench_workers.host.sessions import Deadlines
 from bench_workers.host.sessions import Session
 from bench_workers.host.sessions import Sessions
 from xeforge.domain.case import Case
+from xeforge.domain.case import Fill
 from xeforge.domain.evidence import OutputEvidence
 from xeforge.domain.problem import Problem
 from xeforge.domain.problem import TensorSpec
+from xeforge.domain.problem import Workload
 from xeforge.errors import CandidateError
 from xeforge.errors import CandidateRaised
 from xeforge.errors import OracleFailed
@@ -96,19 +98,20 @@ class Oracle:
     def payload(self, case: Case) -> dict[str, Any]:
         """Return what the oracle's child needs to know about a case."""
         return {
+            **payload_of(case, fill=case.fill, seed=case.seed),
+            **self._role(),
             "case": case.id,
-            "name": self._name,
-            "fallback": SUBMITTED,
-            "is_reference": self._is_reference,
             "repeat": not self._sessions.is_interpreted,
-            "fill": str(case.fill),
-            "seed": case.seed,
-            "inputs": [spec_fields(each) for each in case.inputs],
-            "init_args": None if case.init_args is None else list(case.init_args),
-            "dtype": case.dtype,
-            "memory_format": case.memory_format,
             "dims": self._dims.get(case.workload) or {},
         }
+
+    def workload_payload(self, workload: Workload, *, seed: int) -> dict[str, Any]:
+        """Return what the oracle's child needs to know about a workload that is timed."""
+        fields = payload_of(workload, fill=Fill.RANDOM, seed=seed)
+        return {**fields, **self._role(), "dims": dict(workload.dims)}
+
+    def _role(self) -> dict[str, Any]:
+        return {"name": self._name, "fallback": SUBMITTED, "is_reference": self._is_reference}
 
     def compare(
         self,
@@ -156,10 +159,14 @@ class Oracle:
         if self._session is None:
             files = [(SUBMITTED, self.problem.kernel.text)]
             if self.problem.reference is not None:
-                is_needed = any(not each.inputs or each.init_args is None for each in self.problem.workloads)
+                is_needed = any(
+                    not each.inputs or each.init_args is None for each in self.problem.workloads
+                )
                 files = files if is_needed else []
                 files.append((REFERENCE, self.problem.reference.text))
-            self._session = self._sessions.start("oracle", files=files, load=self._deadlines.load)
+            self._session = self._sessions.start(
+                "oracle", files=files, load_seconds=self._deadlines.load
+            )
         return self._session
 
     def close(self) -> None:
@@ -167,6 +174,18 @@ class Oracle:
         if self._session is not None:
             self._session.close()
             self._session = None
+
+
+def payload_of(source: Case | Workload, *, fill: Fill, seed: int) -> dict[str, Any]:
+    """Return what a child needs to know to construct a model and draw its inputs."""
+    return {
+        "fill": str(fill),
+        "seed": seed,
+        "inputs": [spec_fields(each) for each in source.inputs],
+        "init_args": None if source.init_args is None else list(source.init_args),
+        "dtype": source.dtype,
+        "memory_format": source.memory_format,
+    }
 
 
 def spec_fields(spec: TensorSpec) -> dict[str, Any]:

@@ -8,9 +8,13 @@ from typing import Any
 from typing import Literal
 
 from bench_workers.host.arena import SharedMemory
+from bench_workers.host.builds import CACHE_FOLDER
+from bench_workers.host.builds import carry_cache
 from bench_workers.sandbox.launch import Child
 from bench_workers.sandbox.launch import launch
 from bench_workers.sandbox.policy import default_policy
+from bench_workers.sandbox.spares import PRELOAD
+from bench_workers.sandbox.spares import Spares
 from xeforge.domain.device import Backend
 from xeforge.errors import CandidateRaised
 from xeforge.errors import OutOfHostResources
@@ -99,10 +103,9 @@ class Session:
         """Whether it can be asked."""
         return self._child.is_alive
 
-    @property
-    def directory(self) -> Path:
-        """Its private folder on the host."""
-        return self._child.directory
+    def keep_cache(self, destination: Path) -> None:
+        """Copy the kernels it compiled to where a child with the same source can start from."""
+        carry_cache(self._child.directory / CACHE_FOLDER, destination, seen_as=destination)
 
     def close(self) -> None:
         """End it."""
@@ -117,6 +120,7 @@ class Sessions:
         layer: Isolation layer.
         work_directory: Where private folders are made.
         memory_bytes: Most host memory of a child.
+        spares: How many children for candidates are kept warm.
     """
 
     def __init__(
@@ -126,6 +130,7 @@ class Sessions:
         layer: str,
         work_directory: Path | None = None,
         memory_bytes: int = 16 << 30,
+        spares: int = 1,
     ) -> None:
         self.backend = backend
         self.layer = layer
@@ -137,50 +142,91 @@ class Sessions:
             )
             for each in dict.fromkeys((backend, "cpu"))
         }
+        self._spares = Spares(
+            self._policies[backend],
+            count=spares,
+            inherit=self._descriptors("run"),
+            options=self._options("run"),
+        )
 
     @property
     def is_interpreted(self) -> bool:
         """Whether Triton's interpreter stands in for a device."""
         return self.backend == "cpu"
 
-    def start(self, role: Role, *, files: Sequence[tuple[str, str]] = (), load: float = 60.0) -> Session:
+    def start(
+        self,
+        role: Role,
+        *,
+        files: Sequence[tuple[str, str]] = (),
+        load_seconds: float = 60.0,
+        cache: Path | None = None,
+    ) -> Session:
         """Start a child, open its device and import files.
 
         Args:
             role: What it may write and where it runs; ``prepare`` never sees a device.
             files: Module names and texts, imported in order.
-            load: Seconds for each import.
+            load_seconds: For each import.
+            cache: Kernels compiled earlier from the same source, to start from.
 
         Raises:
             CandidateError: A file cannot be imported.
             PlatformError: The child cannot be started.
         """
-        backend: Backend = "cpu" if role == "prepare" else self.backend
-        is_oracle = role != "run"
-        given = self.given.writable if is_oracle else self.given.readable
-        answers = self.answers.readable if is_oracle else self.answers.writable
-        interpret = backend == "cpu"
-        options = {
-            "backend": backend,
-            "interpret": interpret,
-            "given": given,
-            "answers": answers,
-            "is_oracle": is_oracle,
-            "preload": ["torch", "triton"],
-            "environment": _INTERPRET if interpret else {},
-        }
-        child = launch(role, self._policies[backend], inherit=(given, answers), options=options)
-        session = Session(child, self.given if is_oracle else self.answers)
+        child = self._child(role)
+        session = Session(child, self.answers if role == "run" else self.given)
         try:
             session.facts = session.ask("open", {}, seconds=_OPEN_SECONDS)
+            if cache is not None:
+                inside = str(session.facts["cache"])
+                carry_cache(cache, child.directory / CACHE_FOLDER, seen_as=inside)
             for name, text in files:
-                session.ask("load", {"name": name, "text": text}, seconds=load)
+                session.ask("load", {"name": name, "text": text}, seconds=load_seconds)
         except BaseException:
             session.close()
             raise
         return session
 
+    def compiler(self, role: Literal["build", "count"]) -> Child:
+        """Start a child that compiles or counts; it never sees a device."""
+        options = {"preload": list(PRELOAD)} if role == "build" else {}
+        return launch(role, self._policies["cpu"], options=options)
+
+    def _child(self, role: Role) -> Child:
+        if role == "run":
+            return self._spares.take("run")
+        return launch(
+            role,
+            self._policies[self._backend_of(role)],
+            inherit=self._descriptors(role),
+            options=self._options(role),
+        )
+
+    def _backend_of(self, role: Role) -> Backend:
+        return "cpu" if role == "prepare" else self.backend
+
+    def _descriptors(self, role: Role) -> tuple[int, int]:
+        """Return what a role inherits: only the oracle's side writes inputs, only runs outputs."""
+        if role == "run":
+            return self.given.readable, self.answers.writable
+        return self.given.writable, self.answers.readable
+
+    def _options(self, role: Role) -> dict[str, Any]:
+        given, answers = self._descriptors(role)
+        backend = self._backend_of(role)
+        return {
+            "backend": backend,
+            "interpret": backend == "cpu",
+            "given": given,
+            "answers": answers,
+            "is_oracle": role != "run",
+            "preload": list(PRELOAD),
+            "environment": _INTERPRET if backend == "cpu" else {},
+        }
+
     def close(self) -> None:
-        """Give the shared memory back; children must have ended."""
+        """End spare children and give the shared memory back; others must have ended."""
+        self._spares.close()
         self.given.close()
         self.answers.close()

@@ -1,0 +1,277 @@
+"""Times two sources alternately on one card, in sandboxed siblings, call by call."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+
+from bench_workers.host import conditions
+from bench_workers.host.oracle import Oracle
+from bench_workers.host.oracle import read_output
+from bench_workers.host.oracle import spec_fields
+from bench_workers.host.schedule import Turn
+from bench_workers.host.schedule import is_decided
+from bench_workers.host.schedule import turns
+from bench_workers.host.sessions import Deadlines
+from bench_workers.host.sessions import Session
+from xeforge.domain.case import Fill
+from xeforge.domain.device import Backend
+from xeforge.domain.device import Ceilings
+from xeforge.domain.problem import Workload
+from xeforge.domain.samples import PairedSamples
+from xeforge.errors import CandidateError
+from xeforge.errors import CandidateRaised
+from xeforge.ports import TimingPlan
+
+CANDIDATE = "candidate"
+_WARM_UP_CALLS = 3
+_MOST_WARM_UP_CALLS = 20
+_FLAT_RATIO = 1.03
+_WARM_CALLS = 11
+_CHECKS = 3
+_DECIDED_EVERY = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Siblings:
+    """Children that take part in one comparison.
+
+    Attributes:
+        first: Holds the baseline.
+        second: Holds the candidate.
+        twin: Holds the baseline too, in a process of its own: the A/A control.
+    """
+
+    first: Session
+    second: Session
+    twin: Session
+
+
+@dataclass(slots=True)
+class Times:
+    """What one side showed, in order."""
+
+    device: list[float] = field(default_factory=list)
+    whole: list[float] = field(default_factory=list)
+
+
+class Comparison:
+    """One workload, two sources.
+
+    Args:
+        oracle: Makes inputs and checks outputs of timed calls.
+        siblings: Children with the sources imported.
+        workload: What to time.
+        plan: How long.
+        deadlines: For the requests.
+        ceilings: Of the card.
+        backend: For the conditions.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        siblings: Siblings,
+        workload: Workload,
+        plan: TimingPlan,
+        deadlines: Deadlines,
+        *,
+        ceilings: Ceilings | None,
+        backend: Backend,
+    ) -> None:
+        self._oracle = oracle
+        self._siblings = siblings
+        self._workload = workload
+        self._plan = plan
+        self._deadlines = deadlines
+        self._ceilings = ceilings
+        self._backend = backend
+        self._sets = 1
+        self._checked = 0
+        self._wrong = 0
+        self._pairs: dict[str, Times] = {"first": Times(), "second": Times()}
+        self._control: dict[str, Times] = {"first": Times(), "second": Times()}
+
+    def run(self) -> PairedSamples:
+        """Measure until decided, or until pairs or seconds are used up.
+
+        Raises:
+            CandidateError: One side failed; the message says which.
+            OracleFailed: Inputs could not be made.
+        """
+        started = time.monotonic()
+        readings = [conditions.read(self._backend)]
+        first_calls = self._open()
+        self._warm_up()
+        warm = {name: self._warm(name) for name in ("first", "second")}
+        self._alternate(started)
+        readings.append(conditions.read(self._backend))
+        self._close()
+        return self._samples(first_calls, warm, readings)
+
+    def _children(self) -> dict[str, Session]:
+        found = self._siblings
+        return {"first": found.first, "second": found.second, "twin": found.twin}
+
+    def _ask(self, name: str, op: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask one side; its failures say which side it was."""
+        words = {"first": "the baseline side", "second": "the candidate", "twin": "the control"}
+        try:
+            return self._children()[name].ask(
+                op, {"workload": self._workload.name, **payload}, seconds=self._deadlines.case
+            )
+        except CandidateRaised as error:
+            error.message = f"{words[name]} while timed: {error.message}"
+            raise
+        except CandidateError as error:
+            error.message = f"{words[name]} while timed: {error.message}"
+            raise
+
+    def _payload(self) -> dict[str, Any]:
+        fields = self._oracle.workload_payload(self._workload, seed=self._plan.seed)
+        return {**fields, "workload": self._workload.name}
+
+    def _open(self) -> dict[str, float]:
+        """Make every side ready; return host seconds of each first call."""
+        made = self._oracle.ask("time_sets", self._payload())
+        self._sets = len(made["sets"])
+        workload = self._workload
+        recipe = {
+            "inputs": [spec_fields(each) for each in workload.inputs],
+            "fill": str(Fill.RANDOM),
+            "seed": self._plan.seed,
+            "memory_format": workload.memory_format,
+        }
+        payload = {
+            "name": CANDIDATE,
+            "arguments": made["arguments"],
+            "seed": self._plan.seed,
+            "dtype": workload.dtype,
+            "memory_format": workload.memory_format,
+            "dims": dict(workload.dims),
+            "sets": made["sets"],
+            "state": made["state"],
+            "recipe": recipe if workload.inputs else None,
+        }
+        seconds = {}
+        for name in self._children():
+            answer = self._ask(name, "time_open", payload)
+            if answer.get("state_mismatch"):
+                raise CandidateRaised(f"{name}: {answer['state_mismatch']}", kind="StateMismatch")
+            seconds[name] = float(answer["first_call_seconds"])
+        return seconds
+
+    def _sample(self, name: str, seed: int) -> tuple[float, float]:
+        answer = self._ask(name, "time_sample", {"seed": seed, "set": seed % self._sets})
+        return float(answer["device_seconds"]), float(answer["whole_seconds"])
+
+    def _warm_up(self) -> None:
+        """Call all sides until the baseline's reading is flat."""
+        readings: list[float] = []
+        for index in range(_MOST_WARM_UP_CALLS):
+            seed = self._plan.seed - 1 - index
+            readings.append(self._sample("first", seed)[0])
+            for name in ("second", "twin"):
+                if index < _WARM_UP_CALLS:
+                    self._sample(name, seed)
+            last = readings[-_WARM_UP_CALLS:]
+            if len(last) == _WARM_UP_CALLS and max(last) <= _FLAT_RATIO * min(last):
+                return
+
+    def _warm(self, name: str) -> float:
+        seed = self._plan.seed - _MOST_WARM_UP_CALLS - 1
+        payload = {"seed": seed, "set": seed % self._sets, "calls": _WARM_CALLS}
+        return float(self._ask(name, "time_warm", payload)["device_seconds"])
+
+    def _alternate(self, started: float) -> None:
+        plan = self._plan
+        order = turns(
+            plan.seed, pairs=plan.max_pairs, control_pairs=plan.control_pairs, checks=_CHECKS
+        )
+        for turn in order:
+            self._turn(turn)
+            count = len(self._pairs["first"].device)
+            if count < plan.min_pairs or turn.is_control:
+                continue
+            if time.monotonic() - started > plan.seconds:
+                return
+            if count % _DECIDED_EVERY == 0 and is_decided(
+                self._pairs["first"].device, self._pairs["second"].device
+            ):
+                return
+
+    def _turn(self, turn: Turn) -> None:
+        """Time one pair on the same inputs; check outputs after both."""
+        target = self._control if turn.is_control else self._pairs
+        for side in turn.order:
+            name = "twin" if turn.is_control and side == "second" else side
+            device, whole = self._sample(name, turn.seed)
+            target[side].device.append(device)
+            target[side].whole.append(whole)
+            if side in turn.checked:
+                self._check(name, turn.seed)
+
+    def _check(self, name: str, seed: int) -> None:
+        """Compare the outputs of the call just timed with the oracle's."""
+        fetched = self._ask(name, "time_fetch", {})
+        answer = self._oracle.ask(
+            "verify",
+            {
+                **self._payload(),
+                "sample_seed": seed,
+                "set": seed % self._sets,
+                "outputs": fetched["outputs"],
+                "rtol": self._workload.rtol,
+                "atol": self._workload.atol,
+            },
+        )
+        outputs = [read_output(each) for each in answer["outputs"]]
+        is_wrong = len(fetched["outputs"]) != int(answer["output_count"])
+        is_wrong |= any(
+            each.wrong_count > 0 or each.shape != each.expected_shape for each in outputs
+        )
+        self._checked += 1
+        self._wrong += int(is_wrong)
+
+    def _close(self) -> None:
+        for name in self._children():
+            self._ask(name, "time_close", {})
+        self._oracle.ask("time_forget", {"workload": self._workload.name})
+
+    def _samples(
+        self,
+        first_calls: Mapping[str, float],
+        warm: Mapping[str, float],
+        readings: list[conditions.Reading | None],
+    ) -> PairedSamples:
+        return PairedSamples(
+            workload=self._workload.name,
+            weight=self._workload.weight,
+            first_seconds=tuple(self._pairs["first"].device),
+            second_seconds=tuple(self._pairs["second"].device),
+            first_host_seconds=tuple(self._pairs["first"].whole),
+            second_host_seconds=tuple(self._pairs["second"].whole),
+            control_first_seconds=tuple(self._control["first"].device),
+            control_second_seconds=tuple(self._control["second"].device),
+            first_warm_seconds=warm["first"],
+            second_warm_seconds=warm["second"],
+            first_call_seconds=first_calls["first"],
+            second_call_seconds=first_calls["second"],
+            outputs_checked=self._checked,
+            outputs_wrong=self._wrong,
+            floor_seconds=floor_seconds(self._workload, self._ceilings),
+            conditions=conditions.summary(readings),
+        )
+
+
+def floor_seconds(workload: Workload, ceilings: Ceilings | None) -> float | None:
+    """Return the time that compulsory bytes and declared arithmetic need at measured ceilings."""
+    if ceilings is None:
+        return None
+    moved = workload.moved_bytes
+    bounds = [] if moved is None else [moved / ceilings.copy_bytes_per_s]
+    rate = ceilings.matrix_flops_per_s.get(workload.dtype or "float32")
+    if workload.flops is not None and rate:
+        bounds.append(workload.flops / rate)
+    return max(bounds) if bounds else None
