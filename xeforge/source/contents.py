@@ -170,17 +170,23 @@ def _jit_functions(
 
 
 def _wrapped(tree: ast.Module) -> Iterator[tuple[str, list[ast.expr], str]]:
-    """Yield ``name = triton.jit(function)`` and its like: new name, wrappers, function."""
-    for node in tree.body:
-        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+    """Yield ``name = triton.jit(function)`` and its like: new name, wrappers, function.
+
+    Attributes count too, by their last part: ``Attention.kernel = tuner(function)``.
+    """
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
             continue
+        target = node.targets[0]
         wrappers: list[ast.expr] = []
-        value = node.value
+        value: ast.expr = node.value
         while isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
             wrappers.append(value.func)
             value = value.args[0]
-        if wrappers and isinstance(value, ast.Name):
-            yield node.targets[0].id, wrappers, value.id
+        if isinstance(value, ast.Name) and isinstance(target, ast.Name):
+            yield target.id, wrappers, value.id
+        elif isinstance(value, ast.Name) and isinstance(target, ast.Attribute):
+            yield target.attr, wrappers, value.id
 
 
 def _calls(node: FunctionNode, kernels: set[str]) -> set[str]:

@@ -31,7 +31,10 @@ def read_decorators(
     is_jit = False
     autotune: Autotune | None = None
     heuristics: dict[str, str] = {}
-    for each in decorators:
+    for written in decorators:
+        # A decorator kept under a name: tuner = triton.autotune(...).
+        kept = values.expressions.get(written.id) if isinstance(written, ast.Name) else None
+        each = kept if isinstance(kept, ast.Call) else written
         call = each if isinstance(each, ast.Call) else None
         target = each if call is None else call.func
         if imports.is_triton(target, "jit"):

@@ -215,6 +215,32 @@ def test_kernel_made_by_calling_the_decorators():
     assert [each.kernel for each in contents.launches] == ["fast"]
 
 
+def test_decorator_kept_under_a_name_and_kernel_kept_in_an_attribute():
+    contents = read("""
+    tuner = triton.autotune([triton.Config({"B": b}) for b in (8, 16)], key=["n"])
+
+    @tuner
+    @triton.jit
+    def first(p, n, B: tl.constexpr): pass
+
+    @triton.jit
+    def second(p, n, B: tl.constexpr): pass
+
+    class Launcher:
+        kernel = None
+
+    Launcher.kernel = tuner(second)
+
+    def run(p):
+        Launcher.kernel[(1,)](p, 3)
+    """)
+    by_name = {each.name: each for each in contents.jit_functions}
+    assert by_name["first"].autotune.varied == {"B"}
+    assert by_name["kernel"].autotune.varied == {"B"}
+    assert by_name["second"].autotune is None
+    assert [each.kernel for each in contents.launches] == ["kernel"]
+
+
 def test_launch_of_either_of_two_kernels_counts_for_both():
     contents = read("""
     @triton.jit

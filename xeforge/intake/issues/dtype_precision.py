@@ -44,78 +44,66 @@ def detect(
 
 
 def _places(kernel: FunctionNode, imports: ImportTable) -> Iterator[tuple[int, tuple[str, ...]]]:
-    bound = list(assignments(kernel))
+    bound = tuple(assignments(kernel))
     for node in ast.walk(kernel):
         if isinstance(node, ast.Call) and is_call(node, imports, "dot"):
-            operands = [
-                *node.args[:2],
-                *(each.value for each in node.keywords if each.arg in {"input", "other"}),
-            ]
+            named = [each.value for each in node.keywords if each.arg in {"input", "other"}]
+            # Values that the operands can have are those bound before the product.
+            before = [(name, value) for name, value, _ in bound if _place(value) < _place(node)]
+            tiles = _Tiles(before, imports)
             names = tuple(
-                ast.unparse(each)
-                for each in operands
-                if _is_widened(each, bound, node.lineno, imports)
+                ast.unparse(each) for each in (*node.args[:2], *named) if tiles.is_widened(each)
             )
             if names:
                 yield node.lineno, names
 
 
-def _is_widened(
-    node: ast.expr, bound: list[tuple[str, ast.expr, int]], line: int, imports: ImportTable
-) -> bool:
-    """Whether an operand is a loaded tile after a cast to float32."""
-    node = _untransposed(node, imports)
-    if isinstance(node, ast.Name):
-        value = _latest(node.id, bound, line)
-        return (
-            value is not None
-            and not isinstance(value, ast.Name)
-            and _is_cast(_untransposed(value, imports), bound, line, imports)
-        )
-    return _is_cast(node, bound, line, imports)
+def _place(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
-def _is_cast(
-    node: ast.expr, bound: list[tuple[str, ast.expr, int]], line: int, imports: ImportTable
-) -> bool:
+class _Tiles:
+    """What names stand for at one product."""
+
+    def __init__(self, bound: list[tuple[str, ast.expr]], imports: ImportTable) -> None:
+        self._bound = bound
+        self._imports = imports
+
+    def is_widened(self, node: ast.expr) -> bool:
+        """Say whether an operand is a loaded tile after a cast to float32."""
+        node = self._plain(node)
+        if isinstance(node, ast.Name):
+            values = self._values(node.id)
+            return bool(values) and self._is_cast(self._plain(values[-1]))
+        return self._is_cast(node)
+
+    def _is_cast(self, node: ast.expr) -> bool:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            return False
+        is_wide = bool(node.args) and self._imports.is_triton(node.args[0], "float32")
+        return node.func.attr == "to" and is_wide and self._is_loaded(node.func.value)
+
+    def _is_loaded(self, node: ast.expr) -> bool:
+        """Say whether an expression is a tile as it came from memory."""
+        node = self._plain(node)
+        if isinstance(node, ast.Name):
+            # ``a = a.to(...)`` hides the load behind its own name: look at every binding.
+            return any(_is_load(self._plain(each)) for each in self._values(node.id))
+        return _is_load(node)
+
+    def _values(self, name: str) -> list[ast.expr]:
+        return [value for each, value in self._bound if each == name]
+
+    def _plain(self, node: ast.expr) -> ast.expr:
+        """Return what is transposed, for a transposed tile."""
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            return node.value
+        is_turned = is_call(node, self._imports, "trans", "permute")
+        return node.args[0] if is_turned and isinstance(node, ast.Call) and node.args else node
+
+
+def _is_load(node: ast.expr) -> bool:
+    """Say whether this is ``tl.load(...)`` or the method of a descriptor."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return False
-    if node.func.attr != "to" or not node.args or not imports.is_triton(node.args[0], "float32"):
-        return False
-    return _is_loaded(node.func.value, bound, line, imports)
-
-
-def _is_loaded(
-    node: ast.expr, bound: list[tuple[str, ast.expr, int]], line: int, imports: ImportTable
-) -> bool:
-    """Whether an expression is a tile as it came from memory."""
-    node = _untransposed(node, imports)
-    if isinstance(node, ast.Name):
-        # ``a = a.to(...)`` hides the load behind its own name: look at every binding before.
-        values = [value for name, value, at in bound if name == node.id and at <= line]
-        return any(_is_load(_untransposed(each, imports), imports) for each in values)
-    return _is_load(node, imports)
-
-
-def _is_load(node: ast.expr, imports: ImportTable) -> bool:
-    if is_call(node, imports, "load", "load_tensor_descriptor"):
-        return True
-    # Descriptors have the method: desc.load([...]).
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "load"
-    )
-
-
-def _untransposed(node: ast.expr, imports: ImportTable) -> ast.expr:
-    if isinstance(node, ast.Attribute) and node.attr == "T":
-        return node.value
-    if isinstance(node, ast.Call) and is_call(node, imports, "trans", "permute") and node.args:
-        return node.args[0]
-    return node
-
-
-def _latest(name: str, bound: list[tuple[str, ast.expr, int]], line: int) -> ast.expr | None:
-    found = [value for each, value, at in bound if each == name and at < line]
-    return found[-1] if found else None
+    return node.func.attr == "load"

@@ -36,7 +36,8 @@ def detect(
         return ()
     line, device = places[0]
     lines = sorted({each for each, _ in places})
-    more = "" if len(lines) == 1 else f" (and on lines {', '.join(map(str, lines[1:]))})"
+    others = ", ".join(map(str, lines[1:]))
+    more = f" (again on line {others})" if others else ""
     return (
         Issue(
             type=NAME,
