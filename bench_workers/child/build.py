@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-CACHE_FOLDER = "triton"
+CACHE_FOLDER = "cache"
 DEFAULT_SECONDS = 100.0
 
 
 def setup(_options: dict[str, Any]) -> None:
     """Direct Triton's cache to the child's own folder and see that kernels are compiled."""
-    os.environ["TRITON_CACHE_DIR"] = str(Path.cwd() / CACHE_FOLDER)
+    os.environ.setdefault("TRITON_CACHE_DIR", str(Path.cwd() / CACHE_FOLDER))
     os.environ.pop("TRITON_INTERPRET", None)
 
 
@@ -25,7 +25,7 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
             device model, ``configs_limit`` and ``seconds``.
 
     Returns:
-        Fields of ``BuildEvidence``, and ``cache``: where the compiled kernels lie.
+        Fields of ``BuildEvidence``.
     """
     import fakes
     import model_call
@@ -33,6 +33,8 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
     from launch_compiler import LaunchCompiler
 
     target, facts = payload["target"], payload.get("facts") or {}
+    if (reason := _missing_backend(target)) is not None:
+        return {"reports": [], "message": "", "line": None, "skipped": [f"not compiled: {reason}"]}
     compiler = LaunchCompiler(
         configs_limit=int(payload.get("configs_limit", 6)),
         ends_at_seconds=time.perf_counter() + float(payload.get("seconds", DEFAULT_SECONDS)),
@@ -55,8 +57,19 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
         "message": "" if has_reports else message,
         "line": None if has_reports else line,
         "skipped": compiler.skipped,
-        "cache": CACHE_FOLDER,
     }
+
+
+def _missing_backend(target: Mapping[str, Any]) -> str | None:
+    """Say which back-end this Triton lacks; None when it has one for the target."""
+    from triton.backends import backends
+    from triton.backends.compiler import GPUTarget
+
+    wanted = GPUTarget(target["backend"], target["arch"], target["warp_size"])
+    if any(each.compiler.supports_target(wanted) for each in backends.values()):
+        return None
+    vendor = {"xpu": "Intel", "hip": "AMD", "cuda": "NVIDIA"}.get(target["backend"])
+    return f"no {vendor or target['backend']} back-end in this Triton"
 
 
 def _host_failure(error: Exception, path: str) -> tuple[str, int | None]:

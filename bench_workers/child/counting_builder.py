@@ -114,6 +114,10 @@ def _zeros(shape: Any, dtype: Any) -> Any:
     return np.zeros(shape, interpreter._get_np_dtype(dtype))  # noqa: SLF001
 
 
+def _active(value: Any, mask: Any) -> int:
+    return int(value.data.size) if mask is None else int(np.count_nonzero(mask.data))
+
+
 class CountingMethods:
     """Methods that are copied onto the interpreter's builder, under the same names."""
 
@@ -145,7 +149,7 @@ class CountingMethods:
         """Count an atomic as a load, a store and one operation per active lane."""
         NOW.loads(ptr, mask)
         NOW.stores(ptr, mask)
-        NOW.arithmetic(val.dtype, int(np.count_nonzero(mask.data)) if mask else val.data.size)
+        NOW.arithmetic(val.dtype, _active(val, mask))
         return _Handle(_zeros(ptr.data.shape, val.dtype), val.dtype.scalar)
 
     def create_atomic_cas(self, ptr: Any, cmp: Any, *_: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import tuned
 from compile_error import describe
 from machine_code import MachineCode
+from machine_code import assembler_log
 from machine_code import read_machine_code
 from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
@@ -70,12 +71,16 @@ class LaunchCompiler:
         """Compile one launch into Triton's cache, under the key that a real launch would use."""
         started = time.perf_counter()
         try:
-            kernel = self._run(function, *args, grid=grid, warmup=True, **kwargs)
+            with assembler_log() as log:
+                kernel = self._run(function, *args, grid=grid, warmup=True, **kwargs)
         except Exception as error:
             self._failed(function, kwargs, error, time.perf_counter() - started)
             kernel = None
         else:
-            self._compiled(function, kernel, args, kwargs, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            if kernel.hash not in self._code:
+                self._code[kernel.hash] = read_machine_code(kernel, log.getvalue())
+            self._compiled(function, kernel, args, kwargs, seconds)
         if callable(grid):
             grid(_bound(function, args, kwargs))
         return kernel
@@ -112,8 +117,6 @@ class LaunchCompiler:
         if key in self._seen:
             return
         self._seen.add(key)
-        if kernel.hash not in self._code:
-            self._code[kernel.hash] = read_machine_code(kernel)
         code = self._code[kernel.hash]
         self.reports.append(
             {

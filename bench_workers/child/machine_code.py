@@ -1,8 +1,11 @@
 """Reads what the compiler made of a kernel: registers, spills, matrix instructions."""
 
+import contextlib
+import io
 import re
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,13 +36,33 @@ class MachineCode:
     matrix_instructions: int | None
 
 
-def read_machine_code(kernel: Any) -> MachineCode:
-    """Return the facts about a kernel that Triton has compiled."""
+@contextlib.contextmanager
+def assembler_log() -> Iterator[io.StringIO]:
+    """Collect what the assembler says while Triton compiles; empty when nothing is assembled."""
+    said = io.StringIO()
+    before = knobs.nvidia.dump_ptxas_log
+    knobs.nvidia.dump_ptxas_log = True
+    try:
+        with contextlib.redirect_stdout(said):
+            yield said
+    finally:
+        knobs.nvidia.dump_ptxas_log = before
+
+
+def read_machine_code(kernel: Any, log: str) -> MachineCode:
+    """Return the facts about a kernel that Triton has compiled.
+
+    Args:
+        kernel: As Triton returns it.
+        log: What the assembler said, see `assembler_log`.
+    """
     shared = int(kernel.metadata.shared)
     if "cubin" in kernel.asm:
-        registers, stack = _nvidia_usage(kernel.asm["cubin"])
-        # A stack frame is not yet a spill: local arrays live there too.
-        spills = _nvidia_spill_bytes(kernel.asm["ptx"]) if stack else stack
+        registers, spills = _number(r"Used (\d+) registers", log), _nvidia_spills_in(log)
+        if registers is None or spills is None:  # taken from the cache
+            registers, stack = _nvidia_usage(kernel.asm["cubin"])
+            # A stack frame is not yet a spill: local arrays live there too.
+            spills = _nvidia_spill_bytes(kernel.asm["ptx"]) if stack else stack
         matrix = len(_NVIDIA_MATRIX.findall(kernel.asm["ptx"]))
         return MachineCode(registers, spills, shared, matrix)
     if "amdgcn" in kernel.asm:
@@ -91,4 +114,10 @@ def _nvidia_spill_bytes(ptx: str) -> int | None:
         path.write_text(ptx, encoding="utf-8")
         output = str(Path(folder) / "kernel.cubin")
         text = _run_tool([tool.path, "-v", f"--gpu-name={arch[1]}", str(path), "-o", output])
-    return _number(r"(\d+) bytes spill stores", text)
+    return _nvidia_spills_in(text)
+
+
+def _nvidia_spills_in(log: str) -> int | None:
+    """Return the bytes a thread spills in the worst of the functions that were assembled."""
+    found = re.findall(r"(\d+) bytes spill stores", log)
+    return max(map(int, found)) if found else None

@@ -19,7 +19,7 @@ from xeforge.domain.problem import Workload
 from xeforge.errors import CandidateError
 from xeforge.errors import CandidateRaised
 
-CACHE_FOLDER = "triton"
+CACHE_FOLDER = "cache"
 """Where a child keeps compiled kernels, inside its private directory."""
 
 DEADLINE_SECONDS = 120.0
@@ -121,7 +121,8 @@ def carry_cache(folder: Path, destination: Path, *, seen_as: Path | str) -> None
 
     Args:
         folder: Cache that a child has written; missing: nothing is copied.
-        destination: Made when missing.
+        destination: Made when missing; given to the owner of the folder that holds it, so that a
+            child that runs as another user can add to it.
         seen_as: Path by which the children that use it will know `destination`; Triton's cache
             holds absolute paths, which are rewritten.
     """
@@ -136,6 +137,16 @@ def carry_cache(folder: Path, destination: Path, *, seen_as: Path | str) -> None
                 data = _moved_group(data, Path(seen_as) / entry)
             (destination / entry).mkdir(parents=True, exist_ok=True)
             (destination / entry / file).write_bytes(data)
+    _give_to_owner_of(destination.parent, destination)
+
+
+def _give_to_owner_of(model: Path, folder: Path) -> None:
+    """Change the owner of a folder that this process has just written."""
+    if os.geteuid() != 0 or not folder.exists():
+        return
+    owner = model.stat()
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def _plain_entries(folder: Path, *, directories: bool) -> list[str]:
