@@ -129,8 +129,10 @@ def _draw(seed: int, purpose: str, index: int) -> int:
 
 def _recipes(problem: Problem, *, interpreted: bool) -> Iterator[_Recipe]:
     yield from _base(problem, interpreted=interpreted)
-    for small in _small_ones(problem):
-        yield from _ragged(small)
+    for group in _groups(problem):
+        small = _small_one(group)
+        yield from _ragged_alone(small)
+        yield from _ragged_together(_middle_one(group))
         yield from _special(small)
         yield from _arguments(small)
 
@@ -164,38 +166,67 @@ def _asks_the_same(one: Workload, other: Workload) -> bool:
     ).case(0)
 
 
-def _small_ones(problem: Problem) -> tuple[Workload, ...]:
-    """Return one small workload for each combination of inputs, formats and arguments."""
-    groups: dict[object, Workload] = {}
+def _groups(problem: Problem) -> tuple[list[Workload], ...]:
+    """Return workloads that ask the same of a kernel but for sizes and tolerances together."""
+    groups: dict[object, list[Workload]] = {}
     for workload in problem.workloads:
-        if workload.from_file:
-            continue
         signature = (
             tuple((spec.name, spec.dtype, len(spec.shape)) for spec in workload.inputs),
             workload.dtype,
             workload.memory_format,
             len(workload.init_args or ()),
         )
-        known = groups.get(signature)
-        if known is None or element_count(workload) < element_count(known):
-            groups[signature] = workload
-    return tuple(shrink.shrunk(each, shrink.SMALL) for each in groups.values())
+        if not workload.from_file:
+            groups.setdefault(signature, []).append(workload)
+    return tuple(groups.values())
 
 
-def _ragged(small: Workload) -> Iterator[_Recipe]:
+def _small_one(group: list[Workload]) -> Workload:
+    """Return the largest that is small enough; the smallest, shrunk, when none is."""
+    small = [each for each in group if shrink.fits(each, shrink.SMALL)]
+    if small:
+        return max(small, key=element_count)
+    return shrink.shrunk(min(group, key=element_count), shrink.SMALL)
+
+
+def _middle_one(group: list[Workload]) -> Workload:
+    """Return a timed one with several blocks in every direction, if the interpreter bears it."""
+    timed = [each for each in group if each.is_timed]
+    return shrink.shrunk(timed[0], shrink.INTERPRETED) if timed else _small_one(group)
+
+
+def _ragged_alone(small: Workload) -> Iterator[_Recipe]:
     sizes = sizes_of(small)
-    relations = relations_of(sizes)
+    relations = relations_of(small)
     in_inputs = input_dims(small)
     outer = [name for name in sizes if name not in in_inputs and sizes[name] >= _LARGEST_SWITCH]
     for name in (*in_inputs, *outer):
         one_off = sizes[name] - 1 if sizes[name] > 1 else 2
         plain = {**sizes, name: one_off}
-        used = resized(small, repaired(plain, relations, {name}) or plain)
-        yield _Recipe(used, CaseKind.RAGGED, Fill.RANDOM, f"{name}={one_off}")
-    if len(in_inputs) > 1:
-        primes = _all_prime(sizes, in_inputs)
-        used = resized(small, repaired(primes, relations, set()) or primes)
-        yield _Recipe(used, CaseKind.RAGGED, Fill.RANDOM, "all")
+        yield from _kept_and_plain(
+            small, plain, repaired(plain, relations, {name}), f"{name}={one_off}"
+        )
+
+
+def _ragged_together(middle: Workload) -> Iterator[_Recipe]:
+    sizes, names = sizes_of(middle), input_dims(middle)
+    if len(names) > 1:
+        primes = _all_prime(sizes, names)
+        kept = repaired(primes, relations_of(middle), set())
+        yield from _kept_and_plain(middle, primes, kept, "all")
+
+
+def _kept_and_plain(
+    workload: Workload, plain: Sizes, kept: Sizes | None, detail: str
+) -> Iterator[_Recipe]:
+    """Yield the plain change, and the one that keeps products between sizes where it differs.
+
+    Some products hold by chance; where one is meant, the reference refuses the plain change.
+    """
+    yield _Recipe(resized(workload, plain), CaseKind.RAGGED, Fill.RANDOM, detail)
+    if kept is not None and kept != plain:
+        more = f"{detail}, products kept"
+        yield _Recipe(resized(workload, kept), CaseKind.RAGGED, Fill.RANDOM, more)
 
 
 def _all_prime(sizes: Sizes, names: tuple[str, ...]) -> Sizes:

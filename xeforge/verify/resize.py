@@ -34,14 +34,22 @@ def input_dims(workload: Workload) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def relations_of(sizes: Sizes) -> tuple[Relation, ...]:
-    """Return products that hold between named sizes; some hold by chance, which does no harm."""
+def relations_of(workload: Workload) -> tuple[Relation, ...]:
+    """Return products that hold between named sizes; some hold by chance, which does no harm.
+
+    A tensor that has all three sizes side by side has them independently, as far as anyone
+    can tell: ``[heads, tokens, size]`` may hold ``tokens == heads * size`` by chance only.
+    """
+    sizes = sizes_of(workload)
+    shapes = [set(spec.dims) for spec in workload.inputs]
     names = [name for name, value in sizes.items() if value > 1]
     return tuple(
         (whole, one, other)
         for one, other in combinations(names, 2)
         for whole in names
-        if sizes[whole] == sizes[one] * sizes[other] and whole not in (one, other)
+        if sizes[whole] == sizes[one] * sizes[other]
+        and whole not in (one, other)
+        and not any({whole, one, other} <= shape for shape in shapes)
     )
 
 
@@ -54,7 +62,8 @@ def repaired(sizes: Sizes, relations: tuple[Relation, ...], changed: set[str]) -
         changed: Names that were changed on purpose and must stay as they are.
     """
     new, fixed = dict(sizes), set(changed)
-    for _ in range(len(relations) + 1):
+    while True:
+        # Each turn fixes one more name, so this ends.
         broken = [each for each in relations if new[each[0]] != new[each[1]] * new[each[2]]]
         if not broken:
             return new
@@ -69,7 +78,6 @@ def repaired(sizes: Sizes, relations: tuple[Relation, ...], changed: set[str]) -
             touched = max(fits, key=lambda name: new[name])
             new[touched] = new[whole] // new[other if touched == one else one]
         fixed.add(touched)
-    return None
 
 
 def resized(workload: Workload, sizes: Mapping[str, int]) -> Workload:

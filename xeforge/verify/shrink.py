@@ -12,6 +12,12 @@ from xeforge.verify.resize import sizes_of
 from xeforge.verify.resize import work_proxy
 
 _GRANULE = 16
+_INNER_SHARE = 1 / 8
+"""Innermost sizes count this much when the largest is sought: kernels loop over them in blocks,
+and a row that fits one block would leave the loop untried."""
+_BATCH_SHARE = 64
+"""Batch sizes only repeat what one matrix needs, so they go first."""
+_BATCH_FLOOR = 4
 _FLOORS = (16, 4, 1)
 """Least sizes, tried in turn: below 16 only when many dimensions leave no other way."""
 
@@ -44,21 +50,27 @@ def shrunk(workload: Workload, budget: Budget) -> Workload:
     """Halve the largest dimensions until the workload fits, or no dimension can shrink further.
 
     Each halving keeps the remainder modulo 16, so that what was ragged stays ragged; equal
-    sizes shrink together and products between sizes are kept.
+    sizes shrink together and products between sizes are kept. Outer dimensions go first: they
+    only repeat what one program does.
     """
+    weights = _weights(workload)
     sizes = sizes_of(workload)
-    relations = relations_of(sizes)
+    relations = relations_of(workload)
     original = dict(sizes)
     current = workload
-    for floor in _FLOORS:
+    for usual in _FLOORS:
+        floors = {
+            name: min(usual, _BATCH_FLOOR) if weights.get(name) == _BATCH_SHARE else usual
+            for name in sizes
+        }
         stuck: set[str] = set()
         while not fits(current, budget):
-            free = [name for name in sizes if name not in stuck and sizes[name] > floor]
+            free = [each for each in sizes if each not in stuck and sizes[each] > floors[each]]
             if not free:
                 break
-            name = max(free, key=lambda each: sizes[each])
+            name = max(free, key=lambda each: sizes[each] * weights.get(each, 1))
             twins = {each for each in sizes if original[each] == original[name]}
-            halved = {**sizes, **{each: _half(sizes[each], floor) for each in twins}}
+            halved = {**sizes, **{each: _half(sizes[each], floors[name]) for each in twins}}
             new = repaired(halved, relations, twins)
             if new is None or not _is_smaller(new, sizes):
                 stuck.add(name)
@@ -66,6 +78,25 @@ def shrunk(workload: Workload, budget: Budget) -> Workload:
             sizes = new
             current = resized(workload, sizes)
     return current
+
+
+def _weights(workload: Workload) -> dict[str, float]:
+    """Return how much a dimension's size counts when the one to halve is sought; usually 1.
+
+    Innermost: last wherever it occurs. Batch: before a matrix wherever it occurs, and no
+    constructor argument, which channels of an image are.
+    """
+    places: dict[str, set[int]] = {}
+    for spec in workload.inputs:
+        for place, name in enumerate(reversed(spec.dims)):
+            places.setdefault(name, set()).add(place)
+    inner = {name: _INNER_SHARE for name, found in places.items() if found == {0}}
+    batch = {
+        name: float(_BATCH_SHARE)
+        for name, found in places.items()
+        if min(found) > 1 and name not in workload.init_dims
+    }
+    return inner | batch
 
 
 def _half(size: int, floor: int) -> int:

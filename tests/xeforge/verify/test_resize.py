@@ -58,14 +58,29 @@ def test_workload_without_arguments_keeps_none(make):
     assert resize.resized(make.workload(init_args=None), {"M": 63}).init_args is None
 
 
-def test_products_are_found_and_kept():
+def heads(make, sizes):
+    """A layer of width D with H heads of size HD."""
+    return make.workload(
+        inputs=(make.tensor(shape=(77, sizes["D"]), dims=("S", "D")),),
+        init_args=(sizes["H"], sizes["HD"]),
+        init_dims=("H", "HD"),
+        dims=sizes,
+    )
+
+
+def test_products_are_found_and_kept(make):
     sizes = {"D": 4096, "H": 32, "HD": 128, "S": 77}
-    relations = resize.relations_of(sizes)
+    relations = resize.relations_of(heads(make, sizes))
     assert relations == (("D", "H", "HD"),)
     assert resize.repaired({**sizes, "H": 31}, relations, {"H"})["D"] == 31 * 128
     assert resize.repaired({**sizes, "D": 2048}, relations, {"D"})["HD"] == 64
     assert resize.repaired({**sizes, "D": 4095}, relations, {"D"}) is None
     assert resize.repaired({**sizes, "S": 76}, relations, {"S"}) == {**sizes, "S": 76}
+
+
+def test_sizes_of_one_tensor_are_no_product_of_each_other(make):
+    given = make.workload(inputs=(make.tensor(shape=(32, 4096, 128), dims=("H", "S", "D")),))
+    assert resize.relations_of(given) == ()
 
 
 def test_products_that_contradict_each_other_cannot_be_repaired():
@@ -86,12 +101,13 @@ def test_cost_counts_elements_and_the_three_largest_sizes(make):
 
 
 @given(
-    heads=st.integers(2, 64), size=st.integers(2, 64), new=st.integers(1, 64), which=st.booleans()
+    count=st.integers(2, 64), size=st.integers(2, 64), new=st.integers(1, 64), which=st.booleans()
 )
-def test_repair_keeps_what_was_changed_on_purpose(heads, size, new, which):
-    sizes = {"D": heads * size, "H": heads, "HD": size}
+def test_repair_keeps_what_was_changed_on_purpose(make, count, size, new, which):
+    sizes = {"D": count * size, "H": count, "HD": size}
     name = "H" if which else "HD"
-    fixed = resize.repaired({**sizes, name: new}, resize.relations_of(sizes), {name})
+    relations = resize.relations_of(heads(make, sizes))
+    fixed = resize.repaired({**sizes, name: new}, relations, {name})
     if fixed is not None:
         assert fixed[name] == new
-        assert all(fixed[a] == fixed[b] * fixed[c] for a, b, c in resize.relations_of(sizes))
+        assert all(fixed[a] == fixed[b] * fixed[c] for a, b, c in relations)

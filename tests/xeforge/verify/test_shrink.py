@@ -41,6 +41,11 @@ def test_equal_sizes_shrink_together_and_products_are_kept(make):
     assert sizes["D"] >= 16
 
 
+def test_rows_go_before_columns(make):
+    sizes = sizes_of(shrink.shrunk(sized(make, ROWS=16384, COLS=4096), shrink.INTERPRETED))
+    assert sizes == {"ROWS": 128, "COLS": 2048}
+
+
 def test_many_dimensions_go_below_sixteen_only_when_they_must(make):
     sizes = sizes_of(shrink.shrunk(sized(make, A=33, B=33, C=33, D=33, E=33), shrink.SMALL))
     assert max(sizes.values()) < 17
@@ -54,10 +59,16 @@ def test_sizes_that_cannot_shrink_are_left(make):
 
 
 def test_dimension_held_by_a_product_is_passed_over(make):
-    # 101 x 97 and its product: halving any of them alone breaks the product for good.
-    given = sized(make, A=9797, B=101, C=97)
+    # 101 x 97 and its product: halving the product alone breaks it for good.
+    given = make.workload(
+        inputs=(make.tensor(shape=(9797, 640), dims=("A", "M")),),
+        init_args=(101, 97),
+        init_dims=("B", "C"),
+        dims={"B": 101, "C": 97},
+    )
     sizes = sizes_of(shrink.shrunk(given, shrink.SMALL))
     assert sizes["A"] == sizes["B"] * sizes["C"]
+    assert sizes["M"] < 640
 
 
 @given(st.lists(st.integers(1, 100_000), min_size=1, max_size=4))
@@ -68,3 +79,23 @@ def test_shrinking_ends_below_the_budget_without_growing_anything(make, numbers)
     assert work_proxy(small) <= 2**24
     before = sizes_of(given)
     assert all(1 <= size <= before[name] for name, size in sizes_of(small).items())
+
+
+def test_batches_go_before_anything_else(make):
+    heads = make.workload(
+        inputs=(make.tensor(shape=(2, 32, 4096, 128), dims=("B", "H", "S", "D")),) * 3
+    )
+    sizes = sizes_of(shrink.shrunk(heads, shrink.INTERPRETED))
+    assert sizes == {"B": 2, "H": 4, "S": 64, "D": 128}
+
+
+def test_channels_are_no_batch(make):
+    image = make.workload(
+        inputs=(make.tensor(shape=(64, 64, 56, 56), dims=("N", "C", "H", "W")),),
+        init_args=(64, 128),
+        init_dims=("C", "OUT"),
+        dims={"OUT": 128},
+    )
+    sizes = sizes_of(shrink.shrunk(image, shrink.INTERPRETED))
+    assert sizes["N"] == 4
+    assert sizes["C"] >= 16
