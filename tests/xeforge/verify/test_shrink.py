@@ -97,5 +97,5 @@ def test_channels_are_no_batch(make):
         dims={"OUT": 128},
     )
     sizes = sizes_of(shrink.shrunk(image, shrink.INTERPRETED))
-    assert sizes["N"] == 4
+    assert sizes["N"] <= 8
     assert sizes["C"] >= 16
