@@ -1,5 +1,6 @@
 """Shared memory with the host: tensors cross as records of place and layout."""
 
+import contextlib
 import mmap
 import os
 import warnings
@@ -67,6 +68,9 @@ class Arena:
             self._registered = address
         else:
             self.note = f"shared memory is not pinned (cudaHostRegister: {status})"
+            with contextlib.suppress(RuntimeError):  # takes the error off the driver's record
+                torch.zeros(1, device="cuda").add_(1)
+                torch.cuda.synchronize()
 
     def take(self, record: dict[str, Any]) -> torch.Tensor:
         """Return the tensor a record describes, still in shared memory."""

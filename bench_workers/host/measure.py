@@ -31,6 +31,11 @@ _FLAT_RATIO = 1.03
 _WARM_CALLS = 11
 _CHECKS = 3
 _DECIDED_EVERY = 10
+_MOST_UNCLEAN = 12
+_OPEN_FACTOR = 4.0
+_SEED_STEP = 1000
+_PATIENCE = 4.0
+"""So many times its seconds a run may last to reach the fewest pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,22 @@ class Siblings:
     first: Session
     second: Session
     twin: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One timed call.
+
+    Attributes:
+        device: Seconds between device events.
+        whole: Seconds until the whole device was idle.
+        is_usable: Whether the host was ahead of the device, so that only the device was timed; or
+            it never is, since the code waits for the device by itself.
+    """
+
+    device: float
+    whole: float
+    is_usable: bool
 
 
 @dataclass(slots=True)
@@ -88,6 +109,7 @@ class Comparison:
         self._ceilings = ceilings
         self._backend = backend
         self._sets = 1
+        self._unclean = dict.fromkeys(("first", "second", "twin"), 0)
         self._checked = 0
         self._wrong = 0
         self._pairs: dict[str, Times] = {"first": Times(), "second": Times()}
@@ -100,12 +122,11 @@ class Comparison:
             CandidateError: One side failed; the message says which.
             OracleFailed: Inputs could not be made.
         """
-        started = time.monotonic()
         readings = [conditions.read(self._backend)]
         first_calls = self._open()
         self._warm_up()
         warm = {name: self._warm(name) for name in ("first", "second")}
-        self._alternate(started)
+        self._alternate()
         readings.append(conditions.read(self._backend))
         self._close()
         return self._samples(first_calls, warm, readings)
@@ -114,16 +135,17 @@ class Comparison:
         found = self._siblings
         return {"first": found.first, "second": found.second, "twin": found.twin}
 
-    def _ask(self, name: str, op: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+    def _ask(
+        self, name: str, op: str, payload: Mapping[str, Any], *, factor: float = 1.0
+    ) -> dict[str, Any]:
         """Ask one side; its failures say which side it was."""
         words = {"first": "the baseline side", "second": "the candidate", "twin": "the control"}
         try:
             return self._children()[name].ask(
-                op, {"workload": self._workload.name, **payload}, seconds=self._deadlines.case
+                op,
+                {"workload": self._workload.name, **payload},
+                seconds=factor * self._deadlines.case,
             )
-        except CandidateRaised as error:
-            error.message = f"{words[name]} while timed: {error.message}"
-            raise
         except CandidateError as error:
             error.message = f"{words[name]} while timed: {error.message}"
             raise
@@ -156,22 +178,26 @@ class Comparison:
         }
         seconds = {}
         for name in self._children():
-            answer = self._ask(name, "time_open", payload)
+            answer = self._ask(name, "time_open", payload, factor=_OPEN_FACTOR)
             if answer.get("state_mismatch"):
                 raise CandidateRaised(f"{name}: {answer['state_mismatch']}", kind="StateMismatch")
             seconds[name] = float(answer["first_call_seconds"])
         return seconds
 
-    def _sample(self, name: str, seed: int) -> tuple[float, float]:
+    def _sample(self, name: str, seed: int) -> Reading:
         answer = self._ask(name, "time_sample", {"seed": seed, "set": seed % self._sets})
-        return float(answer["device_seconds"]), float(answer["whole_seconds"])
+        is_clean = bool(answer["is_clean"])
+        if not is_clean:
+            self._unclean[name] += 1
+        device, whole = float(answer["device_seconds"]), float(answer["whole_seconds"])
+        return Reading(device, whole, is_clean or self._unclean[name] > _MOST_UNCLEAN)
 
     def _warm_up(self) -> None:
         """Call all sides until the baseline's reading is flat."""
         readings: list[float] = []
         for index in range(_MOST_WARM_UP_CALLS):
             seed = self._plan.seed - 1 - index
-            readings.append(self._sample("first", seed)[0])
+            readings.append(self._sample("first", seed).device)
             for name in ("second", "twin"):
                 if index < _WARM_UP_CALLS:
                     self._sample(name, seed)
@@ -184,33 +210,34 @@ class Comparison:
         payload = {"seed": seed, "set": seed % self._sets, "calls": _WARM_CALLS}
         return float(self._ask(name, "time_warm", payload)["device_seconds"])
 
-    def _alternate(self, started: float) -> None:
-        plan = self._plan
-        order = turns(
-            plan.seed, pairs=plan.max_pairs, control_pairs=plan.control_pairs, checks=_CHECKS
-        )
-        for turn in order:
+    def _alternate(self) -> None:
+        started = time.monotonic()
+        for turn in turns(self._plan.seed + _SEED_STEP, self._plan, checks=_CHECKS):
             self._turn(turn)
-            count = len(self._pairs["first"].device)
-            if count < plan.min_pairs or turn.is_control:
-                continue
-            if time.monotonic() - started > plan.seconds:
+            if not turn.is_control and self._is_enough(time.monotonic() - started):
                 return
-            if count % _DECIDED_EVERY == 0 and is_decided(
-                self._pairs["first"].device, self._pairs["second"].device
-            ):
-                return
+
+    def _is_enough(self, seconds: float) -> bool:
+        first, second = self._pairs["first"].device, self._pairs["second"].device
+        if len(first) < self._plan.min_pairs:
+            return seconds > _PATIENCE * self._plan.seconds
+        if seconds > self._plan.seconds:
+            return True
+        return len(first) % _DECIDED_EVERY == 0 and is_decided(first, second)
 
     def _turn(self, turn: Turn) -> None:
         """Time one pair on the same inputs; check outputs after both."""
         target = self._control if turn.is_control else self._pairs
+        read = {}
         for side in turn.order:
             name = "twin" if turn.is_control and side == "second" else side
-            device, whole = self._sample(name, turn.seed)
-            target[side].device.append(device)
-            target[side].whole.append(whole)
+            read[side] = self._sample(name, turn.seed)
             if side in turn.checked:
                 self._check(name, turn.seed)
+        if all(each.is_usable for each in read.values()):
+            for side, each in read.items():
+                target[side].device.append(each.device)
+                target[side].whole.append(each.whole)
 
     def _check(self, name: str, seed: int) -> None:
         """Compare the outputs of the call just timed with the oracle's."""

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from xeforge.ports import TimingPlan
+
 _CLEAR_LOG_RATIO = math.log(1.01)
+_EARLY = 4
 _Z = 1.96
 _CAUTION = 1.5
 """Neighbouring pairs are alike, so the plain standard error is too small."""
@@ -35,33 +38,34 @@ class Turn:
     checked: tuple[Side, ...]
 
 
-def turns(seed: int, *, pairs: int, control_pairs: int, checks: int) -> Iterator[Turn]:
-    """Yield pairs in ABBA order with control pairs spread among them.
+def turns(seed: int, plan: TimingPlan, *, checks: int) -> Iterator[Turn]:
+    """Yield pairs in ABBA order with control pairs among the first of them.
 
     Which outputs are checked is drawn anew for each call of this function: the kernels cannot
     know it, and neither can anyone who knows the seed of the inputs.
 
     Args:
         seed: First seed of the inputs.
-        pairs: Most pairs.
-        control_pairs: Control pairs, spread over the first half of the pairs, since a run may
-            end early.
-        checks: Candidate outputs to check in the first `pairs`; the first is among the first four
-            pairs.
+        plan: How many pairs; controls come early, since a run may end after the fewest.
+        checks: Candidate outputs to check, one of them in the first four pairs.
     """
     secret = random.SystemRandom()
-    chosen = {secret.randrange(min(4, pairs))} | {secret.randrange(pairs) for _ in range(checks)}
-    every = max(1, pairs // (2 * control_pairs)) if control_pairs else 0
+    sure = min(plan.min_pairs, plan.max_pairs)
+    chosen = {secret.randrange(min(_EARLY, sure)), secret.randrange(plan.max_pairs)}
+    chosen |= {secret.randrange(sure) for _ in range(checks - 1)}
+    every = max(1, sure // max(1, plan.control_pairs))
     number = controls = 0
-    for index in range(pairs):
-        order: tuple[Side, Side] = ("first", "second") if index % 2 == 0 else ("second", "first")
+    for index in range(plan.max_pairs):
         checked: tuple[Side, ...] = ("second",) if index in chosen else ()
-        yield Turn(number, seed + number, order, is_control=False, checked=checked)
+        yield Turn(number, seed + number, _order(index), is_control=False, checked=checked)
         number += 1
-        if every and controls < control_pairs and index % every == every - 1:
-            order = ("first", "second") if controls % 2 == 0 else ("second", "first")
-            yield Turn(number, seed + number, order, is_control=True, checked=())
+        if controls < plan.control_pairs and index % every == every - 1:
+            yield Turn(number, seed + number, _order(controls), is_control=True, checked=())
             number, controls = number + 1, controls + 1
+
+
+def _order(index: int) -> tuple[Side, Side]:
+    return ("first", "second") if index % 2 == 0 else ("second", "first")
 
 
 def is_decided(first: Sequence[float], second: Sequence[float]) -> bool:
