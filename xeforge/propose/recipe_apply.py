@@ -33,7 +33,7 @@ class RecipeApply:
     def _rewrites(self, assignment: Assignment) -> Iterator[Rewrite]:
         problem, device = assignment.problem, assignment.device
         source = assignment.parent.source
-        fitting = [each for each in self._recipes if each.STAGE == assignment.stage]
+        fitting = [each for each in self._recipes if assignment.stage == each.STAGE]
         reasons: list[str] = []
         singles: list[Rewrite] = []
         first_line = 0

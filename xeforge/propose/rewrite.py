@@ -1,6 +1,5 @@
-"""What a recipe gives back: a whole new file and the reason for it."""
+"""What a recipe is and what it gives back: a whole new file and the reason for it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,13 +23,18 @@ class Rewrite:
 
 
 class Recipe(Protocol):
-    """A module of `xeforge.propose.recipes`."""
+    """A module of `xeforge.propose.recipes`.
+
+    Attributes:
+        NAME: File name.
+        STAGE: Stage that asks for it.
+        CURES: Issue types it can remove.
+    """
 
     NAME: str
-    """File name."""
     STAGE: str
-    """Stage that asks for it."""
     CURES: frozenset[str]
-    """Issue types it can remove."""
-    apply: Callable[[str, Problem, Device], tuple[Rewrite, ...]]
-    """Return the rewrites that are right for this file, the most complete one first."""
+
+    def apply(self, source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
+        """Return the rewrites that are right for this file, the most complete one first."""
+        ...

@@ -97,10 +97,19 @@ def language_call(node: cst.CSTNode) -> str:
     """
     if not isinstance(node, cst.Call):
         return ""
-    name = text(node.func)
+    name = _dotted(node.func)
     for alias in LANGUAGE_NAMES:
         if name.startswith(f"{alias}."):
             return name.removeprefix(f"{alias}.")
+    return ""
+
+
+def _dotted(node: cst.CSTNode) -> str:
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        base = _dotted(node.value)
+        return f"{base}.{node.attr.value}" if base else ""
     return ""
 
 
@@ -154,6 +163,15 @@ class _Replace(cst.CSTTransformer):
 def replace(root: Node, changes: Mapping[cst.CSTNode, Replacement]) -> Node:
     """Return a copy of a tree with some nodes (by identity) replaced or removed."""
     return cast("Node", root.visit(_Replace(changes)))
+
+
+def removal(root: cst.CSTNode, statement: cst.CSTNode) -> Replacement:
+    """Return the edit that takes a statement away; the last one of a block becomes ``pass``."""
+    blocks = (each for each in walk(root) if isinstance(each, cst.IndentedBlock))
+    is_last = any(len(each.body) == 1 and each.body[0] is statement for each in blocks)
+    if is_last:
+        return lambda _: cst.SimpleStatementLine([cst.Pass()])
+    return lambda _: cst.RemoveFromParent()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

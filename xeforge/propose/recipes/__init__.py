@@ -1,5 +1,8 @@
 """Rewrites that need no model. Adding one: a new file and a line here."""
 
+from xeforge.propose.recipes import drop_float64
+from xeforge.propose.recipes import drop_fp32_upcast
+from xeforge.propose.recipes import group_program_order
 from xeforge.propose.rewrite import Recipe
 
-RECIPES: tuple[Recipe, ...] = ()
+RECIPES: tuple[Recipe, ...] = (drop_float64, drop_fp32_upcast, group_program_order)

@@ -1,0 +1,108 @@
+"""Small edits that several recipes need: new parameters, new arguments, fresh names."""
+
+from collections.abc import Iterable
+
+import libcst as cst
+
+from xeforge.source.kernel_tree import KernelTree
+from xeforge.source.knob_roles import grid_parts
+from xeforge.source.syntax_tree import Jit
+from xeforge.source.syntax_tree import Launch
+from xeforge.source.syntax_tree import Replacement
+from xeforge.source.syntax_tree import keyword_argument
+from xeforge.source.syntax_tree import walk
+from xeforge.source.syntax_tree import with_argument
+
+
+def fresh_name(wanted: str, node: cst.CSTNode, also: Iterable[str] = ()) -> str:
+    """Return a name that is not used below a node, the wanted one if possible."""
+    taken = {each.value for each in walk(node) if isinstance(each, cst.Name)} | set(also)
+    number, name = 1, wanted
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def statements(lines: Iterable[str], module: cst.Module) -> list[cst.BaseStatement]:
+    """Parse one-line statements."""
+    config = module.config_for_parsing
+    return [
+        each
+        for line in lines
+        if isinstance(each := cst.parse_statement(line, config), cst.BaseStatement)
+    ]
+
+
+def adding_constexpr(name: str, default: int | None) -> Replacement:
+    """Return the edit that appends ``name: tl.constexpr`` to the parameters of a jit function.
+
+    Args:
+        name: The new parameter.
+        default: Used only when earlier parameters have defaults, so that one is needed.
+    """
+    return lambda node: (
+        _with_constexpr(node, name, default) if isinstance(node, cst.Parameters) else node
+    )
+
+
+def _with_constexpr(node: cst.Parameters, name: str, default: int | None) -> cst.Parameters:
+    annotation = cst.Annotation(cst.parse_expression("tl.constexpr"))
+    has_defaults = any(each.default is not None for each in node.params)
+    added = cst.Param(cst.Name(name), annotation)
+    if has_defaults and default is not None:
+        added = added.with_changes(
+            default=cst.Integer(str(default)),
+            equal=cst.AssignEqual(),
+        )
+    *before, last = node.params
+    space = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    if isinstance(last.comma, cst.Comma):
+        between = before[-1].comma if before else space
+        last, added = last.with_changes(comma=between), added.with_changes(comma=last.comma)
+    else:
+        between = before[-1].comma if before else space
+        after = last.whitespace_after_param
+        last = last.with_changes(
+            comma=between if isinstance(between, cst.Comma) else space,
+            whitespace_after_param=cst.SimpleWhitespace(""),
+        )
+        added = added.with_changes(whitespace_after_param=after)
+    return node.with_changes(params=[*before, last, added])
+
+
+def passing(name: str, value: int | cst.BaseExpression) -> Replacement:
+    """Return the edit that adds a keyword argument to a launch."""
+
+    def change(node: cst.CSTNode) -> cst.CSTNode:
+        added = keyword_argument(name, value)
+        return with_argument(node, added) if isinstance(node, cst.Call) else node
+
+    return change
+
+
+def is_called_by_kernels(tree: KernelTree, jit: Jit) -> bool:
+    """Say whether other jit functions call this one."""
+    return any(
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and node.func.value == jit.name
+        for other in tree.jits.values()
+        for node in walk(other.node.body)
+    )
+
+
+def grid_tuple(tree: KernelTree, launch: Launch) -> cst.Tuple | None:
+    """Return the one tuple that a launch's grid is written as; None when there is not just one."""
+    tuples = []
+    for part in grid_parts(tree, launch):
+        inner = part.body if isinstance(part, cst.Lambda) else part
+        if isinstance(inner, cst.Tuple):
+            tuples.append(inner)
+        if isinstance(inner, cst.IndentedBlock):
+            tuples.extend(
+                each.value
+                for each in walk(inner)
+                if isinstance(each, cst.Return) and isinstance(each.value, cst.Tuple)
+            )
+    return tuples[0] if len(tuples) == 1 else None
