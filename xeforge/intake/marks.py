@@ -1,6 +1,6 @@
 """Reads YAML so that every value still knows its line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -67,7 +67,7 @@ def dotted(path: Path) -> str:
     return text
 
 
-def nearest(name: str, known: Iterator[str] | Any) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ``"; did you mean 'float16'?"``, or nothing."""
     found = get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean {found[0]!r}?" if found else ""

@@ -1,6 +1,11 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xeforge.domain.problem import TensorSpec
+from xeforge.domain.submission import SourceFile
+from xeforge.errors import UserError
+from xeforge.intake.spec import read_spec
 
 GATE = """
 inputs:
@@ -250,3 +255,43 @@ def test_a_huge_entry_that_was_not_chosen_is_left_out_and_told(spec_of):
     spec = spec_of(HUGE, "ci")
     assert [each.name for each in spec.workloads] == ["ci[0]"]
     assert any("left out" in each and "500.0 GB" in each for each in spec.notes)
+
+
+PIECES = (
+    "[",
+    "]",
+    "{",
+    "}",
+    ":",
+    "-",
+    "0",
+    "1e-5",
+    "null",
+    "true",
+    "X",
+    " ",
+    "\n",
+    "*a",
+    "&a",
+    "<<: ",
+)
+
+
+@given(
+    st.sampled_from((GATE, LINEAR, GATHER, HUGE)),
+    st.lists(
+        st.tuples(st.integers(0, 900), st.integers(0, 6), st.sampled_from(PIECES)), max_size=4
+    ),
+)
+def test_damaged_specs_are_read_or_refused_with_a_remedy(text, damages):
+    for start, length, piece in damages:
+        text = text[:start] + piece + text[start + length :]
+    try:
+        spec = read_spec(SourceFile("s.yaml", text), variants=(), prefers_xpu=False)
+    except UserError as error:
+        complaint = error
+    else:
+        assert any(each.is_timed for each in spec.workloads)
+        return
+    assert complaint.file == "s.yaml"
+    assert complaint.remedy

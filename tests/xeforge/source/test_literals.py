@@ -77,7 +77,10 @@ def test_names_of_the_module_do_not_see_loop_variables():
     assert reader.value(ast.parse("[LATER for a in (1, 2)]", mode="eval").body) == (11, 11)
 
 
-@given(st.recursive(st.integers(-50, 50) | st.booleans() | st.text(max_size=3), st.lists))
+PLAIN = st.integers(-50, 50) | st.booleans() | st.text(max_size=3)
+
+
+@given(st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3), max_leaves=8))
 def test_plain_literals_come_back_with_lists_as_tuples(data):
     def tuples(each):
         return tuple(map(tuples, each)) if isinstance(each, list) else each
