@@ -33,6 +33,7 @@ class Redirect(TorchFunctionMode):
         self.backend = chosen.partition(":")[0]
         self.pretend = pretend
         self.claim = claim
+        self.told = torch.device(claim, 0)
         self.replaced: set[str] = set()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -57,7 +58,7 @@ class Redirect(TorchFunctionMode):
         is_cuda, is_xpu, is_cpu, _ = _PROPERTIES
         if func in (is_cuda, is_xpu, is_cpu):
             return (self.claim == "cuda", self.claim == "xpu", False)[_PROPERTIES.index(func)]
-        return torch.device(self.claim, 0)
+        return self.told
 
     def _mapped(self, value: Any) -> Any:
         if isinstance(value, torch.device):
@@ -68,7 +69,9 @@ class Redirect(TorchFunctionMode):
             return value
         if named not in ACCELERATORS or named == self.backend:
             return value
-        self.replaced.add(named)
+        # Code that hands back what we told it names no device itself.
+        if not (self.pretend and value == self.told):
+            self.replaced.add(named)
         return torch.device(self.chosen) if isinstance(value, torch.device) else self.chosen
 
 
