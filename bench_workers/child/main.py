@@ -45,6 +45,8 @@ class Server:
 
     def take_role(self, role: str, options: dict[str, Any]) -> None:
         """Import the role's module and let it set itself up."""
+        if role not in ROLES:
+            raise ValueError(f"no role {role!r}; known: {', '.join(ROLES)}")
         self._module = importlib.import_module(ROLES[role])
         setup = getattr(self._module, "setup", None)
         if setup is not None:

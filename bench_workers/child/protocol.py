@@ -19,7 +19,7 @@ CANDIDATE_FILES: set[str] = set()
 """File names under which candidate code was compiled; a role adds to it, errors look lines up."""
 
 _PREFIX = struct.Struct(">I")
-_CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 18
 
 
 class ProtocolError(Exception):

@@ -64,13 +64,13 @@ def drop_user(place: Place) -> list[str]:
 def _mounts(policy: Policy, place: Place) -> list[str]:
     """Build the root: what bubblewrap makes on the way would be closed to other users."""
     readable = (*system_paths(), *(str(path) for path in policy.readable))
-    words = []
+    words = ["--perms", "0755", "--dir", "/tmp", "--bind", str(place.scratch), "/tmp"]  # noqa: S108
     for path in parents((*readable, f"{HARNESS}/x")):
         words += ["--perms", "0755", "--dir", path]
     for content, path in system_links():
         words += ["--symlink", content, path]
     words += _devices(policy.device_nodes, shared_memory_bytes=policy.shared_memory_bytes)
-    words += ["--proc", "/proc", "--bind", str(place.directory), "/tmp"]  # noqa: S108
+    words += ["--proc", "/proc"]
     for path in readable:
         words += ["--ro-bind", path, path]
     words += ["--ro-bind", str(CHILD_DIRECTORY), HARNESS]

@@ -8,7 +8,8 @@ from typing import Any
 
 from bench_workers.child.protocol import Frames
 
-_CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 18
+_LOOK_SECONDS = 0.02
 
 
 class Deadline(Exception):
@@ -24,25 +25,31 @@ class Channel:
 
     Args:
         connection: Host's end of the socket pair; owned from now on.
-        process: Descriptor that becomes readable when the process has ended; owned from now on.
-            A fork of the child may keep the socket open, so that its closing does not tell.
+        pid: A child process of this one. Its end is watched too, for a fork of it may keep the
+            socket open, so that closing does not tell.
     """
 
-    def __init__(self, connection: socket.socket, process: int) -> None:
+    def __init__(self, connection: socket.socket, pid: int) -> None:
         connection.setblocking(False)
         self._connection = connection
-        self._process = process
+        self._pid = pid
+        self._end = _end_descriptor(pid)
         self._frames = Frames()
 
     def has_process_ended(self) -> bool:
         """Say whether the process is gone, without waiting for it."""
-        return self.wait_for_end(0.0)
+        try:
+            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self._pid, flags) is not None
+        except ChildProcessError:  # it was waited for already
+            return True
 
     def wait_for_end(self, seconds: float) -> bool:
         """Wait for the process to end by itself; say whether it did."""
-        poll = select.poll()
-        poll.register(self._process, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
+        until = time.monotonic() + seconds
+        while not self.has_process_ended() and (left := until - time.monotonic()) > 0:
+            self._wait_for(select.poll(), left)
+        return self.has_process_ended()
 
     def exchange(self, frame: bytes, *, seconds: float) -> dict[str, Any]:
         """Send a frame, which may be empty, and return the next message.
@@ -66,7 +73,8 @@ class Channel:
     def close(self) -> None:
         """Give both descriptors back."""
         self._connection.close()
-        os.close(self._process)
+        if self._end is not None:
+            os.close(self._end)
 
     def _wait(self, until: float, *, is_sending: bool) -> bool:
         """Wait for anything to happen; say whether the process has ended."""
@@ -75,9 +83,16 @@ class Channel:
             raise Deadline
         poll = select.poll()
         poll.register(self._connection, select.POLLIN | (select.POLLOUT if is_sending else 0))
-        poll.register(self._process, select.POLLIN)
-        ready = poll.poll(seconds * 1000)
-        return any(descriptor == self._process for descriptor, _ in ready)
+        self._wait_for(poll, seconds)
+        return self.has_process_ended()
+
+    def _wait_for(self, poll: select.poll, seconds: float) -> None:
+        """Wait for what a poll knows and for the end of the process."""
+        if self._end is None:
+            poll.poll(min(seconds, _LOOK_SECONDS) * 1000)
+        else:
+            poll.register(self._end, select.POLLIN)
+            poll.poll(seconds * 1000)
 
     def _send(self, rest: memoryview) -> memoryview:
         if not rest:
@@ -101,3 +116,11 @@ class Channel:
             raise Closed
         self._frames.feed(data)
         return True
+
+
+def _end_descriptor(pid: int) -> int | None:
+    """Return a descriptor that becomes readable when a process ends; None on old kernels."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None

@@ -66,12 +66,16 @@ class Child:
         self.directory = place.directory
         self.versions: Mapping[str, str] = {}
         self._process = process
-        self._channel = Channel(connection, os.pidfd_open(process.pid))
+        self._channel = Channel(connection, process.pid)
         uid = None if place.uid == NOBODY else place.uid
         self._family = Family(process, uid=uid, token=place.token)
         self._shared = [os.dup(descriptor) for descriptor in shared]
         self._watch = Watch(
-            process, self._family, policy, directory=place.directory, shared=self._shared
+            process,
+            self._family,
+            policy,
+            folders=(place.directory, place.scratch),
+            shared=self._shared,
         )
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()

@@ -13,6 +13,7 @@ from signal import SIGKILL
 from xeforge.errors import PlatformError
 
 _END_SECONDS = 20.0
+_GRACE_SECONDS = 0.25
 _FRESH_SECONDS = 0.05
 _PROC = Path("/proc")
 
@@ -122,13 +123,17 @@ class Family:
             PlatformError: Some would not go.
         """
         with self._lock:
-            deadline = time.monotonic() + _END_SECONDS
+            began = time.monotonic()
             pause = threading.Event()
             while members := self.members(is_thorough=True):
-                for member in members:
+                waited = time.monotonic() - began
+                others = [member for member in members if member.pid != self._first.pid]
+                # The first one is mostly a wrapper that reaps the rest and then goes by itself;
+                # ended at once it would leave that to whoever adopts orphans here.
+                for member in members if waited > _GRACE_SECONDS or not others else others:
                     with suppress(ProcessLookupError):
                         os.kill(member.pid, SIGKILL)
-                if time.monotonic() > deadline:
+                if waited > _END_SECONDS:
                     left = ", ".join(str(member.pid) for member in members)
                     raise PlatformError(f"processes of a child cannot be ended: {left}")
                 pause.wait(0.002)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NOBODY = 65534
-_FIRST = 200_000
+_FIRST = 2_000_000_000  # far from accounts, directories' users and containers' ranges
 _COUNT = 1 << 20
 
 
@@ -17,6 +17,7 @@ class Place:
     Attributes:
         directory: Its private folder; the child may fill it with anything, links included, so
             whoever opens a file in it after the first request must not follow links.
+        scratch: Second such folder, which a layer may show as the system's temporary folder.
         root: Empty folder that a layer may use as mount point.
         uid: User and group the child becomes, known to nobody else; None: the child keeps the
             user of this process, as seen from outside.
@@ -24,6 +25,7 @@ class Place:
     """
 
     directory: Path
+    scratch: Path
     root: Path
     uid: int | None
     token: str
@@ -44,9 +46,11 @@ def make_place(parent: Path, *, uid: int | None) -> Place:
     token = secrets.token_hex(12)
     base = parent / f"xeforge-child-{token}"
     base.mkdir(mode=0o711, parents=True)
-    place = Place(directory=base / "job", root=base / "root", uid=uid, token=token)
-    place.directory.mkdir(mode=0o700)
-    place.root.mkdir(mode=0o700)
+    folders = tuple(base / name for name in ("job", "tmp", "root"))
+    for folder in folders:
+        folder.mkdir(mode=0o700)
+    directory, scratch, root = folders
     if uid is not None:
-        os.chown(place.directory, uid, uid)
-    return place
+        os.chown(directory, uid, uid)
+        os.chown(scratch, uid, uid)
+    return Place(directory=directory, scratch=scratch, root=root, uid=uid, token=token)

@@ -26,6 +26,8 @@ _BUSY_SECONDS = 0.1
 _IDLE_SECONDS = 1.0
 _DISK_SECONDS = 1.0
 _DRAIN_SECONDS = 1.0
+_MOST_DEPTH = 64
+_MOST_ENTRIES = 50_000
 
 
 def limit_words(policy: Policy, *, per_user: bool) -> list[str]:
@@ -56,14 +58,14 @@ class Watch:
         family: Family,
         policy: Policy,
         *,
-        directory: Path,
+        folders: Sequence[Path],
         shared: Sequence[int],
     ) -> None:
         self.breach: str | None = None
         self.is_busy = True
         self._family = family
         self._policy = policy
-        self._directory = directory
+        self._folders = tuple(folders)
         self._shared = tuple(shared)
         self._tails: dict[IO[bytes], deque[bytes]] = {}
         self._printed_bytes = 0
@@ -96,6 +98,13 @@ class Watch:
         self._thread.join()
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        finally:
+            if not self._is_stopped.is_set():  # unwatched is not let run
+                self._family.end()
+
+    def _serve(self) -> None:
         looked = 0.0
         while not self._is_stopped.is_set():
             for key, _ in self._selector.select(_BUSY_SECONDS):
@@ -141,8 +150,9 @@ class Watch:
         if len(members) > self._policy.processes:
             self._end(f"limit of {self._policy.processes} processes reached")
         if self.is_busy and time.monotonic() - self._disk_checked > _DISK_SECONDS:
-            if _folder_bytes(self._directory, self._policy.disk_bytes) > self._policy.disk_bytes:
-                self._end(f"disk limit of {self._policy.disk_bytes // _MIB} MiB reached")
+            excess = _folder_excess(self._folders, self._policy.disk_bytes)
+            if excess is not None:
+                self._end(excess)
             self._disk_checked = time.monotonic()
 
     def _end(self, breach: str) -> None:
@@ -158,13 +168,26 @@ def _size_bytes(descriptor: int) -> int:
         return 0
 
 
-def _folder_bytes(folder: Path, enough: int) -> int:
-    """Return the disk a folder takes; stops counting once it is more than ``enough``."""
-    total = 0
-    for where, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(where, name)).st_blocks * 512  # noqa: PTH118
-        if total > enough:
-            break
-    return total
+def _folder_excess(folders: Sequence[Path], most_bytes: int) -> str | None:
+    """Say how folders hold too much together; None when they do not.
+
+    Their owner is hostile: depth and number of entries are limited too, so that the look itself
+    stays cheap and nothing can hide below paths that are too long to open.
+    """
+    total = entries = 0
+    todo = [(os.fspath(folder), 0) for folder in folders]
+    while todo:
+        where, depth = todo.pop()
+        if depth > _MOST_DEPTH:
+            return f"nested folders deeper than {_MOST_DEPTH}"
+        with suppress(OSError), os.scandir(where) as found:
+            for entry in found:
+                entries += 1
+                total += entry.stat(follow_symlinks=False).st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    todo.append((entry.path, depth + 1))
+                if total > most_bytes:
+                    return f"disk limit of {most_bytes // _MIB} MiB reached"
+                if entries > _MOST_ENTRIES:
+                    return f"made more than {_MOST_ENTRIES} files"
+    return None

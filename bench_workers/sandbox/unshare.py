@@ -63,9 +63,10 @@ def _script(policy: Policy, place: Place) -> str:
     nodes = (*(f"/dev/{name}" for name in _PLAIN_NODES), *map(str, policy.device_nodes))
     lines += [_bind(node, node, is_readonly=False) for node in nodes]
     readable = (*system_paths(), *(str(path) for path in policy.readable))
+    lines += [_bind(str(place.directory), HOME, is_readonly=False)]
+    lines += [_bind(str(place.scratch), "/tmp", is_readonly=False)]  # noqa: S108
     lines += [_bind(path, path, is_readonly=True) for path in readable]
     lines += [_bind(str(CHILD_DIRECTORY), HARNESS, is_readonly=True)]
-    lines += [_bind(str(place.directory), path, is_readonly=False) for path in (HOME, "/tmp")]  # noqa: S108
     lines += ["pivot_root . old; cd /; umount -l /old; rmdir /old"]
     lines += ["mount -o remount,bind,ro /", '"$@" || exit $?']
     return "\n".join(lines)

@@ -1,0 +1,44 @@
+import os
+from functools import partial
+
+import pytest
+
+from bench_workers.sandbox import bwrap
+from tests.conformance.sandbox import SandboxSuite
+from tests.conformance.sandbox import lines
+from tests.conformance.sandbox_limits import LimitSuite
+from tests.conformance.sandbox_walls import WallSuite
+
+IS_ROOT = os.geteuid() == 0
+USER = "import os\nanswer['uid'] = os.getuid()"
+
+
+class TestSandbox(SandboxSuite, LimitSuite, WallSuite):
+    """In the form that is used here: under root each child is a user of its own."""
+
+    @pytest.fixture
+    def starter(self, start_in):
+        return partial(start_in, bwrap, own_user=IS_ROOT)
+
+    def test_each_child_is_nobody_or_somebody_else(self, starter):
+        children = (starter(), starter())
+        users = {lines(child, USER)["uid"] for child in children}
+        owners = {child.directory.stat().st_uid for child in children}
+        if IS_ROOT:
+            assert users == owners
+            assert len(users) == 2
+            assert not users & {0, 65534}
+        else:
+            assert users == {65534}
+            assert owners == {os.geteuid()}
+
+
+class TestAsThisUser(WallSuite):
+    """In the form for ordinary users, and for a root that may not change the user."""
+
+    @pytest.fixture
+    def starter(self, start_in):
+        return partial(start_in, bwrap, own_user=False)
+
+    def test_it_is_nobody_inside(self, starter):
+        assert lines(starter(), USER) == {"uid": 65534}
