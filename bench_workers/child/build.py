@@ -9,6 +9,7 @@ from typing import Any
 
 CACHE_FOLDER = "cache"
 DEFAULT_SECONDS = 100.0
+_MESSAGE_LIMIT = 1000
 
 
 def setup(_options: dict[str, Any]) -> None:
@@ -49,13 +50,14 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
                 model, inputs = model_call.prepare(loaded, workload)
                 model(*inputs)
             except Exception as error:
-                message, line = _host_failure(error, loaded.path)
-                compiler.note(f"{workload['name']}: {message}")
-    has_reports = bool(compiler.reports)
+                words, place = _host_failure(error, loaded.path)
+                compiler.note(f"{workload['name']}: {words}")
+                if not compiler.reports and not fakes.is_our_limit(error):
+                    message, line = words, place
     return {
         "reports": compiler.reports,
-        "message": "" if has_reports else message,
-        "line": None if has_reports else line,
+        "message": "" if compiler.reports else message,
+        "line": None if compiler.reports else line,
         "skipped": compiler.skipped,
     }
 
@@ -77,12 +79,16 @@ def _host_failure(error: Exception, path: str) -> tuple[str, int | None]:
     import fakes
     import loading
 
+    if isinstance(error, loading.Fault):
+        return error.message, error.line
     line = loading.line_in(error, path)
     if isinstance(error, fakes.READS_VALUES):
         message = f"host code reads device data at line {line}; launches after it are not compiled"
         return message, line
     place = "" if line is None else f" at line {line}"
-    return f"host code raised {type(error).__name__}{place}: {str(error)[:1000]}", line
+    where = " with tensors that hold no values" if fakes.is_our_limit(error) else ""
+    text = f"{type(error).__name__}{place}: {str(error)[:_MESSAGE_LIMIT]}"
+    return f"host code raised{where} {text}", line
 
 
 OPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"build": build}

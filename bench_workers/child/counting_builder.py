@@ -68,22 +68,24 @@ def width_of(pointers: Any) -> int:
 
 
 def install(default_precision: str) -> None:
-    """Patch the interpreter for good.
+    """Patch the interpreter for good; calling again only changes the precision.
 
     Args:
         default_precision: What ``tl.dot`` does with float32 operands unless told:
             ``"tf32"`` or ``"ieee"``.
     """
-    _hold_narrow_floats_wide()
     builder = interpreter.InterpreterBuilder
-    for name, method in vars(CountingMethods).items():
-        if name.startswith(("create_", "get_", "binary_", "unary_", "ternary_", "cast_")):
-            setattr(builder, name, method)
-    interpreter.ReduceOps.apply_impl = _reduce
-    interpreter.ScanOps.apply_impl = _scan
-    options = interpreter.interpreter_builder.options
+    if not hasattr(builder, "counts_work"):
+        builder.counts_work = True
+        _hold_narrow_floats_wide()
+        _make_scalars_indices()
+        for name, method in vars(CountingMethods).items():
+            if not name.startswith("__"):
+                setattr(builder, name, method)
+        interpreter.ReduceOps.apply_impl = _reduce
+        interpreter.ScanOps.apply_impl = _scan
     interpreter.interpreter_builder.options = dataclasses.replace(
-        options,
+        interpreter.interpreter_builder.options,
         sanitize_overflow=False,  # costs half of the time
         default_dot_input_precision=default_precision,
         allowed_dot_input_precisions=("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"),
@@ -108,6 +110,17 @@ def _hold_narrow_floats_wide() -> None:
     interpreter._get_np_dtype = np_dtype  # noqa: SLF001
     interpreter._validate_np_data_size = lambda _array, _dtype: True  # noqa: SLF001
     _Handle.__post_init__ = lambda _self: None
+
+
+def _make_scalars_indices() -> None:
+    """Let scalars be loop bounds: NumPy 2.4 refuses what Triton 3.6 does to make them so."""
+    original = interpreter._patch_lang_tensor  # noqa: SLF001
+
+    def patch(tensor: Any, scope: Any) -> None:
+        original(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.reshape(-1)[0]))
+
+    interpreter._patch_lang_tensor = patch  # noqa: SLF001
 
 
 def _zeros(shape: Any, dtype: Any) -> Any:

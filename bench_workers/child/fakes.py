@@ -21,6 +21,8 @@ from torch._subclasses.fake_tensor import DataDependentOutputException
 from torch._subclasses.fake_tensor import DynamicOutputShapeException
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import UnsupportedFakeTensorException
+from torch._subclasses.fake_tensor import UnsupportedOperatorException
 
 HOST = "cpu"
 ALIGNMENT_BYTES = 1 << 21
@@ -31,8 +33,19 @@ class ValueRead(Exception):
     """Host code asked for the values of a tensor that has none."""
 
 
+_OUR_WORDS = ("faketensor", "fake tensor", "meta tensor", "not compiled with", "no nvidia driver")
+
 READS_VALUES = (ValueRead, DataDependentOutputException, DynamicOutputShapeException)
 """Raised where host code asks for a value, or for a shape that depends on values."""
+
+
+def is_our_limit(error: BaseException) -> bool:
+    """Say whether code failed that would have run with real tensors on the device."""
+    limits = (*READS_VALUES, UnsupportedFakeTensorException, UnsupportedOperatorException)
+    if isinstance(error, (*limits, NotImplementedError)):
+        return True
+    text = str(error).lower()
+    return isinstance(error, RuntimeError) and any(word in text for word in _OUR_WORDS)
 
 
 class AddressBook:

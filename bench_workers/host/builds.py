@@ -18,6 +18,7 @@ from xeforge.domain.problem import Problem
 from xeforge.domain.problem import Workload
 from xeforge.errors import CandidateError
 from xeforge.errors import CandidateRaised
+from xeforge.errors import CandidateTimeout
 
 CACHE_FOLDER = "cache"
 """Where a child keeps compiled kernels, inside its private directory."""
@@ -92,6 +93,9 @@ def build(
         if keep_cache is not None:
             carry_cache(child.directory / CACHE_FOLDER, keep_cache, seen_as=keep_cache)
         return _evidence(answer)
+    except CandidateTimeout:
+        message = f"compiling passed its deadline of {deadline_seconds:g} s"
+        return BuildEvidence(reports=(), message=message)
     except CandidateError as error:
         line = error.line if isinstance(error, CandidateRaised) else None
         return BuildEvidence(reports=(), message=error.message, line=line)

@@ -9,7 +9,6 @@ from typing import Any
 from bench_workers.host.builds import Worker
 from bench_workers.host.builds import device_facts
 from xeforge.domain.device import Device
-from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.problem import Problem
 from xeforge.domain.problem import Workload
 from xeforge.domain.samples import KernelWork
@@ -69,37 +68,6 @@ def count(
         message = f"the child counted {len(works)} workloads, asked were {len(workloads)}"
         raise CandidateRaised(message, kind="ValueError")
     return works
-
-
-def with_build(
-    works: Sequence[KernelWork], workload: str, evidence: BuildEvidence
-) -> tuple[KernelWork, ...]:
-    """Add what the compiler found to the launches that were counted.
-
-    Of several configurations of one kernel the first that compiled counts, as in `count`.
-
-    Args:
-        works: Launches of one call.
-        workload: Its name.
-        evidence: Build of the same source.
-    """
-    first = {
-        report.kernel: report
-        for report in reversed(evidence.reports)
-        if report.workload == workload and not report.error
-    }
-    return tuple(
-        dataclasses.replace(
-            each,
-            registers=first[each.kernel].registers,
-            spill_bytes=first[each.kernel].spill_bytes,
-            shared_bytes=first[each.kernel].shared_bytes,
-            num_warps=first[each.kernel].num_warps,
-        )
-        if each.kernel in first
-        else each
-        for each in works
-    )
 
 
 def _work(given: Mapping[str, Any]) -> KernelWork:

@@ -13,8 +13,6 @@ from bench_workers.sandbox.launch import launch
 from bench_workers.sandbox.layers import best_layer
 from bench_workers.sandbox.policy import default_policy
 from knowledge.load import find_device
-from xeforge.domain.evidence import BuildEvidence
-from xeforge.domain.evidence import BuildReport
 from xeforge.domain.problem import Problem
 from xeforge.domain.problem import TensorSpec
 from xeforge.domain.problem import Workload
@@ -151,6 +149,16 @@ def test_what_the_interpreter_cannot_do_is_counted_all_the_same(count: Count) ->
     assert (add.kernel, add.vector_flops) == ("aten::add", {"float32": 64 * 32})
 
 
+def test_descriptors_are_counted_like_pointers(count: Count) -> None:
+    works = count(source_of("descriptors"), tensor(4096, 2040))
+    assert [each.kernel for each in works] == ["doubled_by_host", "doubled_by_device"]
+    for work in works:
+        assert work.programs == 32 * 32
+        assert work.stored_bytes == pytest.approx(2 * 4096 * 2040, rel=0.05)
+        assert work.loaded_bytes == work.stored_bytes
+        assert work.vector_flops == {"float16": 128 * 64 * 1024}
+
+
 @pytest.mark.parametrize(
     ("precision", "name", "passes"),
     [("ieee", "float32", 1), ("tf32x3", "tf32", 3)],
@@ -196,25 +204,6 @@ def test_a_program_that_does_not_end_is_given_up(child: Child) -> None:
             H200,
             deadline_seconds=4,
         )
-
-
-def test_what_the_compiler_found_is_added_by_name() -> None:
-    work = KernelWork("matmul", 1, 0.0, 0.0, 0.0, {}, {}, num_warps=8)
-    other = KernelWork("aten::mm", 1, 0.0, 0.0, 0.0, {}, {})
-    reports = (
-        BuildReport("matmul", "other", {}, 1, 1, 1, 1, 1),
-        BuildReport("matmul", "bench[0]", {}, 4, 3, None, None, 0, error="no"),
-        BuildReport("matmul", "bench[0]", {}, 4, 3, 128, 16, 4096),
-        BuildReport("matmul", "bench[0]", {}, 8, 3, 255, 0, 0),
-    )
-    first, second = counts.with_build([work, other], "bench[0]", BuildEvidence(reports))
-    assert (first.registers, first.spill_bytes, first.shared_bytes, first.num_warps) == (
-        128,
-        16,
-        4096,
-        4,
-    )
-    assert second == other
 
 
 class Scripted:
