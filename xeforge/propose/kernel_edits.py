@@ -1,13 +1,12 @@
 """Small edits that several recipes need: new parameters, new arguments, fresh names."""
 
 from collections.abc import Iterable
+from collections.abc import Sequence
 
 import libcst as cst
 
 from xeforge.source.kernel_tree import KernelTree
-from xeforge.source.knob_roles import grid_parts
 from xeforge.source.syntax_tree import Jit
-from xeforge.source.syntax_tree import Launch
 from xeforge.source.syntax_tree import Replacement
 from xeforge.source.syntax_tree import keyword_argument
 from xeforge.source.syntax_tree import walk
@@ -92,17 +91,10 @@ def is_called_by_kernels(tree: KernelTree, jit: Jit) -> bool:
     )
 
 
-def grid_tuple(tree: KernelTree, launch: Launch) -> cst.Tuple | None:
-    """Return the one tuple that a launch's grid is written as; None when there is not just one."""
-    tuples = []
-    for part in grid_parts(tree, launch):
-        inner = part.body if isinstance(part, cst.Lambda) else part
-        if isinstance(inner, cst.Tuple):
-            tuples.append(inner)
-        if isinstance(inner, cst.IndentedBlock):
-            tuples.extend(
-                each.value
-                for each in walk(inner)
-                if isinstance(each, cst.Return) and isinstance(each.value, cst.Tuple)
-            )
-    return tuples[0] if len(tuples) == 1 else None
+def with_lead(
+    node: cst.BaseStatement, lines: Sequence[cst.EmptyLine]
+) -> cst.SimpleStatementLine | cst.BaseStatement:
+    """Give a one-line statement these comment and blank lines in front."""
+    if isinstance(node, cst.SimpleStatementLine):
+        return node.with_changes(leading_lines=list(lines))
+    return node

@@ -2,7 +2,13 @@
 
 from xeforge.propose.recipes import drop_float64
 from xeforge.propose.recipes import drop_fp32_upcast
+from xeforge.propose.recipes import fuse_elementwise
 from xeforge.propose.recipes import group_program_order
 from xeforge.propose.rewrite import Recipe
 
-RECIPES: tuple[Recipe, ...] = (drop_float64, drop_fp32_upcast, group_program_order)
+RECIPES: tuple[Recipe, ...] = (
+    drop_float64,
+    drop_fp32_upcast,
+    fuse_elementwise,
+    group_program_order,
+)

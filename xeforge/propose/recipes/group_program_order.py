@@ -16,9 +16,9 @@ import libcst as cst
 
 from xeforge.domain.device import Device
 from xeforge.domain.problem import Problem
+from xeforge.propose.grids import grid_tuple
 from xeforge.propose.kernel_edits import adding_constexpr
 from xeforge.propose.kernel_edits import fresh_name
-from xeforge.propose.kernel_edits import grid_tuple
 from xeforge.propose.kernel_edits import is_called_by_kernels
 from xeforge.propose.kernel_edits import passing
 from xeforge.propose.kernel_edits import statements
