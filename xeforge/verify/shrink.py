@@ -35,9 +35,10 @@ class Budget:
     work: int
 
 
-INTERPRETED = Budget(elements=2**18, work=2**24)
-"""About a second in Triton's interpreter (a 512-cubed product takes one to four)."""
-SMALL = Budget(elements=2**16, work=2**21)
+INTERPRETED = Budget(elements=2**17, work=2**22)
+"""About a second in Triton's interpreter even with tiles of 32 (it takes some milliseconds for
+each step of each tile), checks of every access included."""
+SMALL = Budget(elements=2**15, work=2**19)
 """A fraction of a second: for the many ragged and special cases."""
 
 

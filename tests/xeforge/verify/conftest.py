@@ -262,6 +262,19 @@ def estimate(seconds, name="bench-gpu[0]", weight=1.0):
     return Estimate(name, weight, seconds, "memory", ())
 
 
+def ragged_context(*, shown=None, ragged=None):
+    """A right candidate on the whole plan, with given outputs on shown or ragged cases."""
+    asked = problem()
+    audit = full_evidence(asked)
+
+    def change(case):
+        outputs = ragged if case.kind == "ragged" else shown
+        return ran(case.case, outputs, kind=case.kind) if outputs is not None else case
+
+    given = full_evidence(asked, purpose="candidate", change=change)
+    return context(problem=asked, audit=audit, evidence=given, trusted=keys(audit))
+
+
 @pytest.fixture(scope="session")
 def make():
     """Builders by name."""
@@ -278,6 +291,7 @@ def make():
         full_evidence=full_evidence,
         keys=keys,
         context=context,
+        ragged_context=ragged_context,
         samples=samples,
         drawn=drawn,
         work=work,

@@ -23,7 +23,7 @@ def test_halving_keeps_the_remainder(make):
     sizes = sizes_of(shrink.shrunk(sized(make, M=5003, N=3088), shrink.INTERPRETED))
     assert sizes["M"] % 16 == 5003 % 16
     assert sizes["N"] % 16 == 3088 % 16
-    assert sizes["M"] * sizes["N"] <= 2**18
+    assert sizes["M"] * sizes["N"] <= 2**17
 
 
 def test_equal_sizes_shrink_together_and_products_are_kept(make):
@@ -43,7 +43,7 @@ def test_equal_sizes_shrink_together_and_products_are_kept(make):
 
 def test_rows_go_before_columns(make):
     sizes = sizes_of(shrink.shrunk(sized(make, ROWS=16384, COLS=4096), shrink.INTERPRETED))
-    assert sizes == {"ROWS": 128, "COLS": 2048}
+    assert sizes == {"ROWS": 128, "COLS": 1024}
 
 
 def test_many_dimensions_go_below_sixteen_only_when_they_must(make):
@@ -75,8 +75,8 @@ def test_dimension_held_by_a_product_is_passed_over(make):
 def test_shrinking_ends_below_the_budget_without_growing_anything(make, numbers):
     given = sized(make, **{f"D{i}": number for i, number in enumerate(numbers)})
     small = shrink.shrunk(given, shrink.INTERPRETED)
-    assert element_count(small) <= 2**18
-    assert work_proxy(small) <= 2**24
+    assert element_count(small) <= 2**17
+    assert work_proxy(small) <= 2**22
     before = sizes_of(given)
     assert all(1 <= size <= before[name] for name, size in sizes_of(small).items())
 
@@ -86,16 +86,16 @@ def test_batches_go_before_anything_else(make):
         inputs=(make.tensor(shape=(2, 32, 4096, 128), dims=("B", "H", "S", "D")),) * 3
     )
     sizes = sizes_of(shrink.shrunk(heads, shrink.INTERPRETED))
-    assert sizes == {"B": 2, "H": 4, "S": 64, "D": 128}
+    assert sizes == {"B": 2, "H": 4, "S": 32, "D": 128}
 
 
 def test_channels_are_no_batch(make):
     image = make.workload(
-        inputs=(make.tensor(shape=(64, 64, 56, 56), dims=("N", "C", "H", "W")),),
-        init_args=(64, 128),
+        inputs=(make.tensor(shape=(64, 32, 14, 14), dims=("N", "C", "H", "W")),),
+        init_args=(32, 128),
         init_dims=("C", "OUT"),
         dims={"OUT": 128},
     )
     sizes = sizes_of(shrink.shrunk(image, shrink.INTERPRETED))
-    assert sizes["N"] <= 8
-    assert sizes["C"] >= 16
+    assert sizes["N"] == 16
+    assert sizes["C"] == 32
