@@ -18,10 +18,11 @@ from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-ENOUGH_STEPS = 3000
-"""After so many accesses and products no further program is interpreted: a few seconds.
+ENOUGH_STEPS_ALONE, ENOUGH_STEPS_IN_PAIRS = 3000, 1000
+"""After so many accesses and products no further program is interpreted: about a second's work.
 
-Not a time, so that the same source gives the same counts on a busy machine.
+Not a time, so that the same source gives the same counts on a busy machine. Programs are sampled
+in pairs that balance each other, so one alone is enough only when it is very long.
 """
 
 _AXES = 3
@@ -102,7 +103,8 @@ class LaunchCounter:
                     builder.set_grid_idx(*(place + (0,) * (_AXES - len(place))))
                     executor.fn(**values)
                     done += 1
-                    if tally.steps > ENOUGH_STEPS:
+                    limit = ENOUGH_STEPS_ALONE if done % 2 else ENOUGH_STEPS_IN_PAIRS
+                    if tally.steps > limit:
                         break
         finally:
             scope.restore()
