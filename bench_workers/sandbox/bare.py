@@ -13,7 +13,6 @@ from bench_workers.sandbox.policy import CHILD_DIRECTORY
 from bench_workers.sandbox.policy import Policy
 
 NAME = "bare"
-PROGRAM = "setpriv"
 REMEDY = "apt-get install util-linux"
 SUMMARY = "limits and a clean environment only; files and network are open to the child"
 COUNTS_USERS = False

@@ -1,5 +1,6 @@
 """Bubblewrap: a root of its own with a few read-only folders, and every namespace there is."""
 
+import shutil
 from collections.abc import Mapping
 from collections.abc import Sequence
 
@@ -40,7 +41,13 @@ def command(policy: Policy, place: Place, environment: Mapping[str, str]) -> lis
     come from anywhere, and limits per user hold, which they do not for a mapped root. As an
     ordinary user, or where root may not do that, a user namespace does it.
     """
-    words = [PROGRAM, *_NAMESPACES, "--unshare-cgroup-try", "--die-with-parent", "--new-session"]
+    words = [
+        shutil.which(PROGRAM) or PROGRAM,
+        *_NAMESPACES,
+        "--unshare-cgroup-try",
+        "--die-with-parent",
+        "--new-session",
+    ]
     if place.uid is None:
         words += ["--unshare-user", "--disable-userns"]
         words += ["--uid", str(NOBODY), "--gid", str(NOBODY)]

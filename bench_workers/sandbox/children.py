@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import threading
+import weakref
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
@@ -81,6 +82,10 @@ class Child:
         self._lock = threading.Lock()
         self._end_message: str | None = None
         self._is_closed = False
+        folder = place.directory.parent
+        self._release = weakref.finalize(
+            self, _release, self._family, self._watch, self._channel, self._shared, folder
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -170,6 +175,8 @@ class Child:
     def close(self) -> None:
         """End all its processes and remove its folder; calling again does nothing.
 
+        Waits for a request that another thread has under way; `kill` ends that one first.
+
         Raises:
             PlatformError: A process would not go.
         """
@@ -178,12 +185,7 @@ class Child:
                 return
             self._is_closed = True
             self._end_message = self._end_message or "closed"
-            self._family.end()
-            self._watch.stop()
-            self._channel.close()
-            for descriptor in self._shared:
-                os.close(descriptor)
-        remove_folder(self.directory.parent)
+            self._release()
 
     def _exchange(self, frame: bytes, *, seconds: float) -> dict[str, Any]:
         try:
@@ -225,6 +227,18 @@ class Child:
             line=line if isinstance(line, int) else None,
             stderr_tail=self.stderr_tail,
         )
+
+
+def _release(
+    family: Family, watch: Watch, channel: Channel, shared: Sequence[int], folder: Path
+) -> None:
+    """Give everything of a child back; runs by itself for one that is out of use."""
+    family.end()
+    watch.stop()
+    channel.close()
+    for descriptor in shared:
+        os.close(descriptor)
+    remove_folder(folder)
 
 
 def how_it_ended(status: int) -> str:

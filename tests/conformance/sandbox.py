@@ -321,7 +321,7 @@ class SandboxSuite:
             "  os.mkdir('d'); os.chdir('d')\n"
         )
         with suppress(CandidateDied):  # the watch may notice the depth before the end
-            lines(child, source, target=str(tmp_path), depth=3000)
+            lines(child, source, target=str(tmp_path), depth=1200)
         child.close()
         assert not child.directory.parent.exists()
         assert (tmp_path / "ours").read_text() == "kept"

@@ -4,6 +4,8 @@ from functools import partial
 import pytest
 
 from bench_workers.sandbox import bwrap
+from bench_workers.sandbox.identity import make_place
+from bench_workers.sandbox.policy import default_policy
 from tests.conformance.sandbox import SandboxSuite
 from tests.conformance.sandbox import lines
 from tests.conformance.sandbox_limits import LimitSuite
@@ -31,6 +33,15 @@ class TestSandbox(SandboxSuite, LimitSuite, WallSuite):
         else:
             assert users == {65534}
             assert owners == {os.geteuid()}
+
+
+def test_it_is_found_where_this_process_finds_programs(tmp_path, monkeypatch):
+    (tmp_path / "bwrap").write_text("")
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    place = make_place(tmp_path / "work", uid=None)
+    words = bwrap.command(default_policy("cpu", layer="bubblewrap"), place, {})
+    assert words[0] == str(tmp_path / "bwrap")
 
 
 class TestAsThisUser(WallSuite):

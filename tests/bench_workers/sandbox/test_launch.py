@@ -1,3 +1,4 @@
+import gc
 import subprocess
 import sys
 import threading
@@ -50,6 +51,24 @@ def test_no_child_outlives_the_process_that_asked_for_it(layer):
             break
         pause.wait(0.01)
     assert carriers(token) == []
+
+
+def test_a_child_that_is_forgotten_is_ended_and_its_folder_removed(policy):
+    child = launch("echo", policy)
+    token, folder = token_of(child), child.directory.parent
+    del child
+    gc.collect()
+    assert carriers(token) == []
+    assert not folder.exists()
+
+
+def test_no_folder_is_left_when_the_process_ends_without_closing(policy):
+    script = ORPHAN.replace("os.kill(os.getpid(), 9)", "")
+    command = [sys.executable, "-c", script, policy.layer]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    token, folder = done.stdout.split()
+    assert carriers(token) == []
+    assert not Path(folder).parent.exists()
 
 
 def test_folders_are_made_where_the_policy_says(policy, tmp_path):
