@@ -1,6 +1,8 @@
 """Sets up Triton's interpreter: without a driver, right in bfloat16, every access checked."""
 
 import os
+from types import SimpleNamespace
+from typing import Any
 
 VARIABLE = "TRITON_INTERPRET"
 _PRETENDED_ARCH = 90
@@ -24,6 +26,8 @@ def install() -> None:
     install_bf16()
     install_bounds()
     libdevice_stand_ins.install()
+    _patch_once_per_launch()
+    _allow_overflow()
 
 
 def _stand_in_driver() -> None:
@@ -33,3 +37,54 @@ def _stand_in_driver() -> None:
 
     target = {"backend": "cuda", "arch": _PRETENDED_ARCH, "warp_size": _WARP_SIZE}
     standin_driver.install(target, _FACTS, torch.device("cpu"))
+
+
+def _patch_once_per_launch() -> None:
+    """Patch Triton's language once per launch, not again for each call of a device function.
+
+    Those calls happen thousands of times (every ``tl.sum`` is one), inside the outer patch.
+    """
+    import triton.language as tl
+    from triton.runtime import interpreter
+
+    patch = interpreter._patch_lang  # noqa: SLF001  there is no public way in
+    if getattr(patch, "is_once", False):
+        return
+    everything = SimpleNamespace(__globals__={"tl": tl, "core": tl.core})
+    depth = 0
+
+    class Scope:
+        """What a launch undoes at its end."""
+
+        def __init__(self, inner: Any) -> None:
+            self._inner = inner
+
+        def restore(self) -> None:
+            nonlocal depth
+            depth -= 1
+            self._inner.restore()
+
+    def patch_once(_function: Any) -> Any:
+        nonlocal depth
+        if depth:
+            return None  # a device function: nobody restores what it patches
+        depth += 1
+        return Scope(patch(everything))
+
+    patch_once.is_once = True  # type: ignore[attr-defined]
+    interpreter._patch_lang = patch_once  # noqa: SLF001  the same
+
+
+def _allow_overflow() -> None:
+    """Let integers wrap as on a device; checking each addition costs a quarter of the time."""
+    from triton.runtime import interpreter
+
+    options = interpreter.InterpreterOptions(sanitize_overflow=False)
+    interpreter.interpreter_builder.options = options
+    make = interpreter.InterpreterBuilder.__init__
+
+    def init(self: Any) -> None:
+        make(self)
+        self.options = options
+
+    interpreter.InterpreterBuilder.__init__ = init

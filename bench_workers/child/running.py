@@ -114,40 +114,33 @@ def tensors_of(value: Any) -> list[torch.Tensor]:
 
 
 def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
-    """Run one case twice; see `CaseEvidence` for what the answer feeds."""
-    name = payload["name"]
-    watch = recorder.RECORDER
-    watch.is_active = True
-    watch.path = session.files[name].path
-    watch.configuration, watch.configurations = payload.get("configuration"), 1
-    session.replaced = set()
+    """Run one case once or twice; see `CaseEvidence` for what the answer feeds.
+
+    The second call has another poison. It is left out where ``again`` says ``"if_needed"`` and
+    the first one left no trace of poison.
+    """
+    watch = _watching(session, payload)
     model, mismatch = build(session, payload)
     if mismatch:
         return {"state_mismatch": mismatch}
+    name = payload["name"]
     inputs = [received(session, each) for each in payload["inputs"]]
-    watch.drain()
-    faults = _drain_faults(session)
     first, seconds = forward(session, name, model, inputs, [poison.Poison(poison.FIRST)])
-    outputs = flatten(first)
-    seen, faults = watch.drain(), faults + _drain_faults(session)
-    mutated = _mutated(session, payload, inputs)
+    outputs, seen = flatten(first), watch.drain()
+    answer: dict[str, Any] = {"mutated": _mutated(session, payload, inputs)}
+    again: list[torch.Tensor] = []
     account = accounting.Accounting()
-    second, _ = forward(session, name, model, inputs, [poison.Poison(poison.SECOND), account])
-    again = flatten(second)
-    flat = [each for value in inputs for each in tensors_of(value)]
-    aliased = [i for i, out in enumerate(outputs) if any(overlap(out, each) for each in flat)]
-    stale = any(
-        overlap(out, later) for i, out in enumerate(outputs) for later in again if i not in aliased
-    )
-    faults += _drain_faults(session)
-    answer = {
-        "mutated": mutated,
-        "aliased": aliased,
-        "stale": stale,
+    if payload.get("again") == "always" or any(map(_may_be_poisoned, outputs)):
+        if any(True for _ in getattr(model, "buffers", list)()):
+            _load_state(session, model, payload.get("state") or {})
+        second, _ = forward(session, name, model, inputs, [poison.Poison(poison.SECOND), account])
+        again = flatten(second)
+    answer |= _shared(outputs, again, inputs)
+    answer |= {
         "launches": seen,
         "library_calls": sorted(account.computed),
         "device_copies": sorted(account.copied),
-        "faults": _distinct(faults),
+        "faults": _distinct(_drain_faults(session)),
         "redirected": sorted(session.replaced),
         "configurations": watch.configurations,
         "configuration": watch.chosen if watch.configurations > 1 else "",
@@ -155,6 +148,38 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         "notes": [each for each in (session.given.note, session.answers.note) if each],
     }
     return answer | hand_over(session, outputs, again)
+
+
+def _watching(session: Any, payload: dict[str, Any]) -> recorder.Recorder:
+    """Set the recorder up for one case and forget what was seen before."""
+    watch = recorder.RECORDER
+    watch.is_active = True
+    watch.path = session.files[payload["name"]].path
+    watch.configuration, watch.configurations = payload.get("configuration"), 1
+    watch.drain()
+    _drain_faults(session)
+    session.replaced = set()
+    return watch
+
+
+def _may_be_poisoned(output: torch.Tensor) -> bool:
+    """Whether poison in fresh memory could have reached an output."""
+    if not output.dtype.is_floating_point:
+        return True
+    return bool(output.float().isnan().any())
+
+
+def _shared(
+    outputs: list[torch.Tensor], again: list[torch.Tensor], inputs: list[Any]
+) -> dict[str, Any]:
+    """Say which outputs share memory with inputs, and whether any does with the next call's."""
+    flat = [each for value in inputs for each in tensors_of(value)]
+    aliased = [i for i, out in enumerate(outputs) if any(overlap(out, each) for each in flat)]
+    own = [out for i, out in enumerate(outputs) if i not in aliased]
+    return {
+        "aliased": aliased,
+        "stale": any(overlap(out, later) for out in own for later in again),
+    }
 
 
 def _drain_faults(session: Any) -> list[dict[str, Any]]:

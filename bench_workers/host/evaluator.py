@@ -201,7 +201,7 @@ class BenchEvaluator:
             self._sessions.close()
 
     def _oracle_for(self, problem: Problem) -> Oracle:
-        if self._oracle is None or self._oracle.problem != problem:
+        if self._oracle is None or not self._oracle.adopt(problem):
             if self._oracle is not None:
                 self._oracle.close()
             self._oracle = Oracle(self._sessions, problem, self._deadlines)

@@ -78,6 +78,7 @@ class Examination:
         self._ended = 0
         self._load_error: CandidateError | None = None
         self._found = Findings()
+        self._tuned: set[str] = set()
 
     def run(self, cases: Sequence[Case]) -> Evidence:
         """Examine all cases in order."""
@@ -130,7 +131,9 @@ class Examination:
 
     def _checked(self, case: Case, prepared: Prepared, blank: CaseEvidence) -> CaseEvidence:
         """Run the case, with each autotune configuration where asked, and keep the worst."""
-        answer = self._call(prepared, 0)
+        is_first = not self._found.launches
+        needs_all = is_first or not self._sessions.is_interpreted
+        answer = self._call(prepared, 0, again="always" if needs_all else "if_needed")
         if answer.get("state_mismatch"):
             self._found.state_mismatch = str(answer["state_mismatch"])
             return replace(blank, message=self._found.state_mismatch)
@@ -143,7 +146,7 @@ class Examination:
             if is_wrong(worst):
                 break
             try:
-                answer = self._call(prepared, configuration)
+                answer = self._call(prepared, configuration, again="if_needed")
             except CandidateRaised as error:
                 words = f"autotune configuration {configuration}: {error.message}"
                 return replace(blank, status=CaseStatus.RAISED, message=words, line=error.line)
@@ -151,12 +154,20 @@ class Examination:
         return worst
 
     def _tries_all(self, case: Case) -> bool:
-        if case.fill is not Fill.RANDOM:
+        """Whether each autotune configuration is tried; once for each set of shapes."""
+        shapes = case.id.partition("#")[0]
+        if case.fill is not Fill.RANDOM or shapes in self._tuned:
             return False
+        self._tuned.add(shapes)
         return self._all or case.kind in (CaseKind.DECLARED, CaseKind.SHRUNK)
 
-    def _call(self, prepared: Prepared, configuration: int) -> dict[str, Any]:
-        payload = {**prepared.payload, "name": CANDIDATE, "configuration": configuration}
+    def _call(self, prepared: Prepared, configuration: int, *, again: str) -> dict[str, Any]:
+        payload = {
+            **prepared.payload,
+            "name": CANDIDATE,
+            "configuration": configuration,
+            "again": again,
+        }
         return self._started().ask("call", payload, seconds=self._deadlines.case)
 
     def _started(self) -> Session:

@@ -148,6 +148,7 @@ class Comparison:
             )
         except CandidateError as error:
             error.message = f"{words[name]} while timed: {error.message}"
+            error.args = (error.message,)
             raise
 
     def _payload(self) -> dict[str, Any]:

@@ -63,7 +63,18 @@ class Oracle:
         self._session: Session | None = None
         self._is_reference = problem.reference is not None
         self._name = REFERENCE if self._is_reference else SUBMITTED
+        self._dims: dict[str, dict[str, Any]] = {}
+        self.adopt(problem)
+
+    def adopt(self, problem: Problem) -> bool:
+        """Take on another job over the same files; say whether that is possible."""
+        if (problem.kernel, problem.reference) != (self.problem.kernel, self.problem.reference):
+            return False
+        if _needs_kernel(problem) and not _needs_kernel(self.problem):
+            return False
+        self.problem = problem
         self._dims = {each.name: dict(each.dims) for each in problem.workloads}
+        return True
 
     def prepare(self, case: Case) -> Prepared:
         """Evaluate a case and put its inputs and weights into shared memory.
@@ -100,7 +111,6 @@ class Oracle:
         return {
             **payload_of(case, fill=case.fill, seed=case.seed),
             **self._role(),
-            "case": case.id,
             "repeat": not self._sessions.is_interpreted,
             "dims": self._dims.get(case.workload) or {},
         }
@@ -125,7 +135,7 @@ class Oracle:
             Evidence per output, and how many elements differ between both calls.
         """
         payload = {
-            "case": case.id,
+            **self.payload(case),
             "outputs": list(outputs),
             "again": list(again),
             "rtol": case.rtol,
@@ -157,12 +167,10 @@ class Oracle:
 
     def _started(self) -> Session:
         if self._session is None:
-            files = [(SUBMITTED, self.problem.kernel.text)]
+            files = []
+            if _needs_kernel(self.problem):
+                files.append((SUBMITTED, self.problem.kernel.text))
             if self.problem.reference is not None:
-                is_needed = any(
-                    not each.inputs or each.init_args is None for each in self.problem.workloads
-                )
-                files = files if is_needed else []
                 files.append((REFERENCE, self.problem.reference.text))
             self._session = self._sessions.start(
                 "oracle", files=files, load_seconds=self._deadlines.load
@@ -174,6 +182,12 @@ class Oracle:
         if self._session is not None:
             self._session.close()
             self._session = None
+
+
+def _needs_kernel(problem: Problem) -> bool:
+    """Whether the kernel is the oracle, or its file's helpers may be wanted."""
+    is_complete = all(each.inputs and each.init_args is not None for each in problem.workloads)
+    return problem.reference is None or not is_complete
 
 
 def payload_of(source: Case | Workload, *, fill: Fill, seed: int) -> dict[str, Any]:
