@@ -19,8 +19,9 @@ from xeforge.errors import PlatformError
 ORPHAN = """
 from bench_workers.sandbox.launch import launch
 from bench_workers.sandbox.policy import default_policy
-import os, sys
-child = launch("echo", default_policy("cpu", layer=sys.argv[1]))
+import os, pathlib, sys
+folder = pathlib.Path(sys.argv[2])
+child = launch("echo", default_policy("cpu", layer=sys.argv[1], work_directory=folder))
 print(child._family._token.decode(), child.directory, flush=True)
 os.kill(os.getpid(), 9)
 """
@@ -41,8 +42,8 @@ def test_a_child_outlives_the_thread_that_asked_for_it(policy):
 
 
 @pytest.mark.parametrize("layer", ["bubblewrap", "unshare", "bare"])
-def test_no_child_outlives_the_process_that_asked_for_it(layer):
-    command = [sys.executable, "-c", ORPHAN, layer]
+def test_no_child_outlives_the_process_that_asked_for_it(layer, tmp_path):
+    command = [sys.executable, "-c", ORPHAN, layer, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     token = done.stdout.split()[0]
     pause = threading.Event()
@@ -62,13 +63,12 @@ def test_a_child_that_is_forgotten_is_ended_and_its_folder_removed(policy):
     assert not folder.exists()
 
 
-def test_no_folder_is_left_when_the_process_ends_without_closing(policy):
+def test_no_folder_is_left_when_the_process_ends_without_closing(policy, tmp_path):
     script = ORPHAN.replace("os.kill(os.getpid(), 9)", "")
-    command = [sys.executable, "-c", script, policy.layer]
+    command = [sys.executable, "-c", script, policy.layer, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    token, folder = done.stdout.split()
-    assert carriers(token) == []
-    assert not Path(folder).parent.exists()
+    assert carriers(done.stdout.split()[0]) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_are_made_where_the_policy_says(policy, tmp_path):
