@@ -187,9 +187,9 @@ def _second_body(fusion: Fusion, plan: Plan) -> list[cst.BaseStatement]:
         for name in loaded_names(line):
             if name not in changes and name.value in plan.names:
                 changes[name] = _expression(plan.names[name.value])
-        for node in walk(line):
-            if text(node) in swaps and isinstance(node, cst.BaseExpression):
-                changes[node] = _expression(swaps[text(node)])
+        for call, (pointer, index, bound) in swaps.items():
+            base = plan.names.get(pointer, pointer)
+            changes[call] = _expression(f"tl.load({base} + {index}, mask={bound}, other=0.0)")
         body.append(replace(line, changes))
     return body
 

@@ -39,8 +39,8 @@ class HandOver:
         offsets, mask: Flat element numbers and bound at that place, as text.
         prelude: Statements that set them up, put in front of the store.
         dropped: Statements of the first kernel that only served the store.
-        swaps: Expressions of the second kernel that have a simpler form here, as text without
-            white space, with that form.
+        swaps: Loads of the second kernel that have a simpler form here: pointer parameter, index
+            and bound.
     """
 
     tensor: str
@@ -51,7 +51,7 @@ class HandOver:
     mask: str
     prelude: tuple[str, ...] = ()
     dropped: tuple[cst.CSTNode, ...] = ()
-    swaps: Mapping[str, str] = field(default_factory=dict)
+    swaps: Mapping[cst.Call, tuple[str, str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
