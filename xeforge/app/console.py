@@ -24,6 +24,7 @@ from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Outcome
 from xeforge.pipeline.engine import ready_steps
 from xeforge.report import units
+from xeforge.report.document import cases_run
 
 error_console = Console(stderr=True, highlight=False)
 output_console = Console(highlight=False)
@@ -118,9 +119,10 @@ def _lines(event: Event, history: History) -> list[str]:
 
 
 def _audit_lines(event: Audited) -> list[str]:
-    right, run = len(event.trusted_cases), len(event.evidence.cases)
+    right, run = len(event.trusted_cases), cases_run(event)
     lines = [
-        f"[bold]audit[/]     right on {right} of {run} cases; untrusted code ran in {event.sandbox}"
+        f"[bold]audit[/]     right on {right} of {run} kinds of input; "
+        f"untrusted code ran in {event.sandbox}"
     ]
     for issue in event.issues:
         place = f" line {issue.line}" if issue.line else ""

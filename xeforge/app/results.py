@@ -14,7 +14,6 @@ from xeforge.pipeline.certificate import issue
 def write_results(history: History, folder: Path, *, output: Path | None, as_json: bool) -> None:
     """Write all files of a finished or interrupted job and say where they are."""
     from knowledge.load import find_device
-
     from xeforge.report import markdown
     from xeforge.report import page
     from xeforge.report.document import build_report

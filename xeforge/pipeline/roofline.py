@@ -18,6 +18,8 @@ def near_roofline(history: History) -> str:
     worst = max(ratios)
     if worst > NEAR_RATIO:
         return ""
+    if worst <= 1:
+        return "the incumbent is at the ceiling that was measured on this device"
     return f"the incumbent is within {100 * (worst - 1):.0f} % of what the device can do"
 
 

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
+from xeforge.domain.case import CaseKind
 from xeforge.domain.device import Card
 from xeforge.domain.device import Device
+from xeforge.domain.events import Audited
 from xeforge.domain.events import Confirmed
+from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.history import History
 from xeforge.domain.issue import Issue
 from xeforge.domain.problem import Workload
@@ -13,6 +16,7 @@ from xeforge.domain.verdict import Grade
 from xeforge.domain.verdict import Outcome
 from xeforge.pipeline.certificate import claim
 from xeforge.report.diff import unified
+from xeforge.verify.inputs import case_key
 
 FORMAT = 1
 
@@ -88,7 +92,7 @@ class Report:
         sandbox: Isolation in force.
         issues: From the audit and the analysis.
         unchecked: What could not be checked and why.
-        cases_right, cases_run: Audit cases the baseline got right, of those run.
+        cases_right, cases_run: Kinds of input the baseline got right, of those it was judged on.
         plan: Stages with reasons.
         trials: In order.
         workloads: Winner against baseline.
@@ -144,13 +148,29 @@ def build_report(history: History, device: Device) -> Report:
         issues=tuple(dict.fromkeys(found)),
         unchecked=audited.unchecked if audited else (),
         cases_right=len(audited.trusted_cases) if audited else 0,
-        cases_run=len(audited.evidence.cases) if audited else 0,
+        cases_run=cases_run(audited) if audited else 0,
         plan=history.planned.reasons if history.planned else (),
         trials=tuple(_trial_row(history, trial) for trial in history.trials()),
         workloads=_workload_rows(history, confirmed),
         diff=_diff(history),
         notes=problem.notes,
         elapsed_seconds=history.elapsed_seconds(),
+    )
+
+
+def cases_run(audited: Audited) -> int:
+    """Count the kinds of input on which the submitted kernel could be judged.
+
+    Draws of one kind with several seeds count once; changed constructor arguments, inputs that
+    the reference refuses and what could not be checked do not count.
+    """
+    silent = {CaseStatus.REFERENCE_RAISED, CaseStatus.UNCHECKED}
+    return len(
+        {
+            case_key(each.case)
+            for each in audited.evidence.cases
+            if each.kind != CaseKind.ARGUMENT and each.status not in silent
+        }
     )
 
 
