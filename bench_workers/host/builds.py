@@ -78,7 +78,7 @@ def build(
     """
     if device.compile_target is None:
         reason = f"not compiled: Triton cannot compile for {problem.target}"
-        return BuildEvidence(reports=(), skipped=(reason,))
+        return BuildEvidence((), skipped=(reason,))
     payload = {
         "source": source,
         "workloads": [dataclasses.asdict(each) for each in workloads],
@@ -94,8 +94,7 @@ def build(
             carry_cache(child.directory / CACHE_FOLDER, keep_cache, seen_as=keep_cache)
         return _evidence(answer)
     except CandidateTimeout:
-        message = f"compiling passed its deadline of {deadline_seconds:g} s"
-        return BuildEvidence(reports=(), message=message)
+        return BuildEvidence((), f"compiling passed its deadline of {deadline_seconds:g} s")
     except CandidateError as error:
         line = error.line if isinstance(error, CandidateRaised) else None
         return BuildEvidence(reports=(), message=error.message, line=line)
