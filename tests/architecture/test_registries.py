@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+NAME = re.compile(r'^NAME(?:: [^=]+)? = "(\w+)"', re.MULTILINE)
 
 
 def module_names(folder: str) -> set[str]:
@@ -41,7 +42,7 @@ def test_every_strategy_file_is_registered_under_its_own_name(package, registry)
     assert len(names) == len(set(names))
     declared = {}
     for path in (ROOT / package.replace(".", "/")).glob("*.py"):
-        found = re.search(r'^NAME(?:: [^=]+)? = "(\w+)"', path.read_text(encoding="utf-8"), re.M)
+        found = re.search(r'^NAME(?:: [^=]+)? = "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
         if found:
             declared[path.stem] = found[1]
     assert set(names) == set(declared.values())

@@ -121,8 +121,7 @@ def _lines(event: Event, history: History) -> list[str]:
 def _audit_lines(event: Audited) -> list[str]:
     right, run = len(event.trusted_cases), cases_run(event)
     lines = [
-        f"[bold]audit[/]     right on {right} of {run} kinds of input; "
-        f"untrusted code ran in {event.sandbox}"
+        f"[bold]audit[/]     right on {right} of {run} kinds of input, isolated by {event.sandbox}"
     ]
     for issue in event.issues:
         place = f" line {issue.line}" if issue.line else ""

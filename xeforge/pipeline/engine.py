@@ -74,7 +74,12 @@ def _opening(history: History) -> tuple[Step, ...]:
 
 def _search(history: History) -> tuple[Step, ...]:
     """Name what the search needs: judge what is there, else propose more, else conclude."""
-    stop = exhausted(history) or _platform_trouble(history) or near_roofline(history)
+    stop = (
+        exhausted(history)
+        or _platform_trouble(history)
+        or near_roofline(history)
+        or _incomparable(history)
+    )
     if stop:
         return _conclude(history, stop)
     if history.unjudged():
@@ -137,6 +142,15 @@ def _platform_trouble(history: History) -> str:
     if len(last) == 3 and all(trial.verdict.void_reason for trial in last):  # noqa: PLR2004
         return f"three candidates in a row were void: {last[-1].verdict.message}"
     return ""
+
+
+def _incomparable(history: History) -> str:
+    """Say so when there is neither a card to time on nor an estimate to compare with."""
+    audited = history.audited
+    if audited is None or audited.card is not None or audited.estimates:
+        return ""
+    words = next((each for each in audited.unchecked if "estimated" in each), "")
+    return words or "nothing to time and no speed can be estimated for the submitted kernel"
 
 
 def _conclude(history: History, why: str) -> tuple[Step, ...]:

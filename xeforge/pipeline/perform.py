@@ -108,17 +108,30 @@ def _audit(problem: Problem, parts: Parts) -> Audited:
     static = find_issues(problem.kernel, problem.reference)
     report = audit.findings(problem, cases, evidence, build, static)
     unit = evaluator.card()
+    estimates, blind = _baseline_estimates(problem, build, parts)
     return Audited(
         issues=report.issues,
         evidence=evidence,
         build=build,
-        estimates=_estimates(problem, source, build, parts) if is_interpreted else (),
+        estimates=estimates,
         trusted_cases=report.trusted_cases,
-        unchecked=report.unchecked,
+        unchecked=(*report.unchecked, *blind),
         card=unit[0] if unit else None,
         ceilings=unit[1] if unit else None,
         sandbox=evaluator.sandbox(),
     )
+
+
+def _baseline_estimates(
+    problem: Problem, build: BuildEvidence, parts: Parts
+) -> tuple[tuple[Estimate, ...], tuple[str, ...]]:
+    """Model the submitted kernel's times where nothing is timed; say so when that fails."""
+    if not parts.evaluator.is_interpreted:
+        return (), ()
+    try:
+        return _estimates(problem, problem.kernel.text, build, parts), ()
+    except CandidateError as error:
+        return (), (f"speed cannot be estimated: {error.message}",)
 
 
 def _plan(history: History) -> Planned:
@@ -194,21 +207,23 @@ def _run(history: History, step: Run, parts: Parts) -> Ran:
     ran = Ran(step.candidate, step.against, evidence, (), ())
     if not _is_correct(history, ran, parts):
         return ran
-    if evaluator.is_interpreted:
-        build = _build_of(history, step.candidate)
-        return replace(ran, estimates=_estimates(problem, source, build, parts))
-    return _timed(ran, history, parts.search_timing, parts)
+    return _compared(ran, history, parts.search_timing, parts)
 
 
-def _timed(ran: Ran, history: History, plan: TimingPlan, parts: Parts) -> Ran:
-    """Add paired samples; a candidate that fails while timed is evidence, too."""
-    problem = history.problem
-    first, second = history.candidate(ran.against), history.candidate(ran.candidate)
+def _compared(ran: Ran, history: History, plan: TimingPlan, parts: Parts) -> Ran:
+    """Add samples, or estimates where nothing is timed; failing at it is evidence, too."""
+    problem, candidate = history.problem, history.candidate(ran.candidate)
     try:
-        samples = parts.evaluator.measure(problem, first.source, second.source, problem.timed, plan)
+        if parts.evaluator.is_interpreted:
+            build = _build_of(history, candidate.id)
+            return replace(ran, estimates=_estimates(problem, candidate.source, build, parts))
+        first = history.candidate(ran.against)
+        samples = parts.evaluator.measure(
+            problem, first.source, candidate.source, problem.timed, plan
+        )
+        return replace(ran, samples=samples)
     except CandidateError as error:
         return replace(ran, evidence=replace(ran.evidence, timing_failure=error.message))
-    return replace(ran, samples=samples)
 
 
 def _is_correct(history: History, ran: Ran, parts: Parts) -> bool:
@@ -342,10 +357,5 @@ def _confirm(history: History, candidate: str, parts: Parts) -> Confirmed:
         trusted=history.audited.trusted_cases if history.audited else (),
     )
     ran = Ran(candidate, BASELINE_ID, evaluator.examine(problem, source, cases), (), ())
-    if evaluator.is_interpreted:
-        build = _build_of(history, candidate)
-        ran = replace(ran, estimates=_estimates(problem, source, build, parts))
-    else:
-        timing = replace(parts.confirm_timing, seed=seed)
-        ran = _timed(ran, history, timing, parts)
+    ran = _compared(ran, history, replace(parts.confirm_timing, seed=seed), parts)
     return Confirmed(_judged(history, ran, (), parts), ran.samples, ran.estimates)

@@ -146,8 +146,12 @@ def _whole_faults(evidence: Evidence, static_issues: Sequence[Issue]) -> Iterato
 def _merged(faults: Iterable[Fault]) -> Iterator[Issue]:
     """Yield one issue for each kind of fault, naming the first place and counting the others."""
     groups: dict[tuple[str, Severity, str], list[Fault]] = {}
+    faults = tuple(faults)
+    errors = {fault.type for fault in faults if fault.severity is Severity.ERROR}
     for fault in faults:
-        groups.setdefault((fault.type, fault.severity, fault.group), []).append(fault)
+        # What is wrong on plain inputs is no news on ragged ones.
+        if fault.severity is Severity.ERROR or fault.type not in errors:
+            groups.setdefault((fault.type, fault.severity, fault.group), []).append(fault)
     for (name, severity, _), members in groups.items():
         first = members[0]
         others = len({each.message for each in members}) - 1

@@ -77,7 +77,8 @@ def test_unknown_dtype(xeforge, kernel):
 def test_a_spec_that_asks_for_500_gigabytes(xeforge, kernel):
     spec = kernel.with_suffix(".yaml")
     spec.write_text(spec.read_text().replace("4194304", "125000000000"))
-    check(xeforge("optimize", kernel, "--spec", spec, "--device", "cpu"), "bench-gpu[0]", "500.0 GB")
+    outcome = xeforge("optimize", kernel, "--spec", spec, "--device", "cpu")
+    check(outcome, "bench-gpu[0]", "500.0 GB")
 
 
 def test_unknown_target_suggests_the_nearest(xeforge, kernel):

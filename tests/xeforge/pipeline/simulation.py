@@ -7,6 +7,7 @@ from dataclasses import field
 from hypothesis import strategies as st
 
 from xeforge.domain.candidate import Candidate
+from xeforge.domain.device import Card
 from xeforge.domain.events import Analyzed
 from xeforge.domain.events import Audited
 from xeforge.domain.events import Built
@@ -57,6 +58,7 @@ from xeforge.pipeline.engine import ready_steps
 from xeforge.pipeline.order import plan
 
 ACCEPTED = Verdict(Outcome.ACCEPTED, "faster", grade=Grade.MEASURED)
+CARD = Card("cuda", 0, "NVIDIA H200", "GPU-1", "580", "2.11", "3.6", 2**37)
 SLOWER = rejected(Reason.NO_SPEEDUP, "slower")
 
 
@@ -97,7 +99,7 @@ class Simulation:
             return Voided(step.id, VoidReason.DEVICE_LOST, "drawn")
         return self.outcome(step)
 
-    def outcome(self, step: Step) -> Event:
+    def outcome(self, step: Step) -> Event:  # noqa: C901, PLR0911
         match step:
             case Describe():
                 return Described((), ())
@@ -130,7 +132,7 @@ class Simulation:
     def audited(self) -> Audited:
         is_wrong = self.draw(st.integers(0, 9)) == 0
         issues = (Issue("unwritten", Severity.ERROR, "drawn"),) if is_wrong else ()
-        return Audited(issues, Evidence(()), BuildEvidence(()), (), (), (), None, None, "none")
+        return Audited(issues, Evidence(()), BuildEvidence(()), (), (), (), CARD, None, "none")
 
     def proposed(self, step: Propose) -> Proposed:
         first = len(self.history.candidates()) + 1
@@ -150,9 +152,7 @@ class Simulation:
         if ran is None:
             waiting = next_of(self.history, self.history.candidate(candidate))
             assert isinstance(waiting, Judge)
-            is_void = any(
-                each.step.endswith(f":{candidate}") for each in self.history.of(Voided)
-            )
+            is_void = any(each.step.endswith(f":{candidate}") for each in self.history.of(Voided))
             verdict = (
                 void(VoidReason.DEVICE_LOST, "drawn")
                 if is_void

@@ -11,12 +11,14 @@ from simulation import problem
 
 from xeforge.domain.codec import dumps
 from xeforge.domain.codec import loads
+from xeforge.domain.events import Analyzed
 from xeforge.domain.events import Audited
 from xeforge.domain.events import Confirmed
 from xeforge.domain.events import Described
 from xeforge.domain.events import Event
 from xeforge.domain.events import JobOutcome
 from xeforge.domain.events import Judged
+from xeforge.domain.events import Planned
 from xeforge.domain.events import Recorded
 from xeforge.domain.events import Resumed
 from xeforge.domain.events import Voided
@@ -123,6 +125,26 @@ def test_a_wrong_baseline_ends_the_job_before_anything_is_proposed():
     assert isinstance(step, Finish)
     assert step.outcome == JobOutcome.BASELINE_WRONG
     assert "12 elements are never written" in step.message
+
+
+def test_without_card_and_estimate_nothing_is_searched():
+    blind = Audited(
+        (),
+        Evidence(()),
+        BuildEvidence(()),
+        (),
+        (),
+        ("speed cannot be estimated: x",),
+        None,
+        None,
+        "",
+    )
+    (step,) = ready_steps(
+        history_of(Described((), ()), blind, Analyzed(()), Planned(("autotuning",), ()))
+    )
+    assert isinstance(step, Finish)
+    assert step.outcome == JobOutcome.UNCHANGED
+    assert step.message == "speed cannot be estimated: x"
 
 
 def test_a_platform_fault_is_retried_once_then_ends_the_job():
