@@ -3,6 +3,7 @@
 from typing import Any
 
 import torch
+from guards import Guards
 from torch.overrides import TorchFunctionMode
 
 FIRST = "nan"
@@ -26,17 +27,22 @@ class Poison(TorchFunctionMode):
 
     Args:
         which: `FIRST` or `SECOND`; elements that follow the change were never written.
+        guards: Surround fresh memory with these; None: leave it where it is.
     """
 
-    def __init__(self, which: str) -> None:
+    def __init__(self, which: str, guards: Guards | None = None) -> None:
         super().__init__()
         self.which = which
+        self.guards = guards
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call on, then fill what came back when it is fresh memory."""
         result = func(*args, **(kwargs or {}))
         if getattr(func, "__name__", "") in _FRESH and isinstance(result, torch.Tensor):
             fill(result, self.which)
+            if self.guards is not None and result.layout == torch.strided:
+                name = f"fresh {str(result.dtype).removeprefix('torch.')}{list(result.shape)}"
+                return self.guards.surround(result, name)
         return result
 
 

@@ -9,6 +9,7 @@ import poison
 import recorder
 import torch
 from arena import own_copy
+from guards import Guards
 
 _MISMATCH_LIMIT = 2000
 
@@ -124,8 +125,10 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     if mismatch:
         return {"state_mismatch": mismatch}
     name = payload["name"]
+    guards = Guards() if session.device.is_accelerator else None
     inputs = [received(session, each) for each in payload["inputs"]]
-    first, seconds = forward(session, name, model, inputs, [poison.Poison(poison.FIRST)])
+    inputs = [_guarded(value, guards, index, payload) for index, value in enumerate(inputs)]
+    first, seconds = forward(session, name, model, inputs, [poison.Poison(poison.FIRST, guards)])
     outputs, seen = flatten(first), watch.drain()
     answer: dict[str, Any] = {"mutated": _mutated(session, payload, inputs)}
     again: list[torch.Tensor] = []
@@ -133,14 +136,15 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     if payload.get("again") == "always" or any(map(_may_be_poisoned, outputs)):
         if any(True for _ in getattr(model, "buffers", list)()):
             _load_state(session, model, payload.get("state") or {})
-        second, _ = forward(session, name, model, inputs, [poison.Poison(poison.SECOND), account])
+        modes = [poison.Poison(poison.SECOND, guards), account]
+        second, _ = forward(session, name, model, inputs, modes)
         again = flatten(second)
     answer |= _shared(outputs, again, inputs)
     answer |= {
         "launches": seen,
         "library_calls": sorted(account.computed),
         "device_copies": sorted(account.copied),
-        "faults": _distinct(_drain_faults(session)),
+        "faults": _distinct(_drain_faults(session) + (guards.faults() if guards else [])),
         "redirected": sorted(session.replaced),
         "configurations": watch.configurations,
         "configuration": watch.chosen if watch.configurations > 1 else "",
@@ -148,6 +152,19 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         "notes": [each for each in (session.given.note, session.answers.note) if each],
     }
     return answer | hand_over(session, outputs, again)
+
+
+def _guarded(value: Any, guards: Guards | None, index: int, payload: dict[str, Any]) -> Any:
+    """Surround an input with guard bands where nothing better checks accesses."""
+    if guards is None or not isinstance(value, torch.Tensor) or value.numel() == 0:
+        return value
+    return guards.surround(value, input_name(payload, index))
+
+
+def input_name(payload: dict[str, Any], index: int) -> str:
+    """Return the name of an input for people."""
+    names = payload.get("names") or []
+    return str(names[index]) if index < len(names) else f"input {index}"
 
 
 def _watching(session: Any, payload: dict[str, Any]) -> recorder.Recorder:
@@ -200,14 +217,13 @@ def _distinct(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _mutated(session: Any, payload: dict[str, Any], inputs: list[Any]) -> list[str]:
     """Name inputs whose values changed, and put the given values back."""
-    names = payload.get("names") or []
     changed = []
     for index, (record, value) in enumerate(zip(payload["inputs"], inputs, strict=True)):
         if not isinstance(value, torch.Tensor):
             continue
         given = session.given.copy_out(record, session.device.name)
         if not same_bits(given, value):
-            changed.append(names[index] if index < len(names) else f"input {index}")
+            changed.append(input_name(payload, index))
             value.data.copy_(given)
     return changed
 
