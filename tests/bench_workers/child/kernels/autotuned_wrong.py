@@ -3,9 +3,7 @@ import triton
 import triton.language as tl
 
 
-@triton.autotune(
-    configs=[triton.Config({"BLOCK": 256}), triton.Config({"BLOCK": 64})], key=["n"]
-)
+@triton.autotune(configs=[triton.Config({"BLOCK": 256}), triton.Config({"BLOCK": 64})], key=["n"])
 @triton.jit
 def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
