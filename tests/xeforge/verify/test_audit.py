@@ -50,6 +50,18 @@ def only(report):
     return issue
 
 
+def test_what_is_an_error_is_not_told_as_a_warning_too(make, asked):
+    cases = plan_cases(asked, purpose="audit", interpreted=False, seed=7)
+    wrong = (make.wrong,)
+    seen = make.full_evidence(asked, change=lambda case: replace(case, outputs=wrong))
+    report = audit.findings(asked, cases, seen, make.build(), ())
+    assert [(each.type, each.severity) for each in report.issues] == [
+        ("incorrect", Severity.ERROR),
+        ("constructor_argument", Severity.ERROR),
+    ]
+    assert report.trusted_cases == ()
+
+
 def test_right_kernel_has_no_issues_and_all_cases_are_trusted(asked, audited):
     report = audited()
     assert report.issues == ()
