@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from xeforge.domain.candidate import BASELINE_ID
+from xeforge.domain.candidate import Candidate
 from xeforge.domain.verdict import Outcome
 from xeforge.ports import Assignment
 from xeforge.ports import Proposal
@@ -133,16 +134,31 @@ def _points(assignment: Assignment) -> tuple[Point, ...]:
     sources = {candidate.id: candidate.source for candidate, _ in assignment.tried}
     sources[BASELINE_ID] = assignment.problem.kernel.text
     sources[assignment.parent.id] = assignment.parent.source
+    by_id = {candidate.id: candidate for candidate, _ in assignment.tried}
+    root = _root(assignment.parent.id, by_id)
     own = [
         candidate
         for candidate, trial in assignment.tried
-        if candidate.proposer == ConfigSearch.name and trial.verdict.outcome is not Outcome.VOID
+        if candidate.proposer == ConfigSearch.name
+        and trial.verdict.outcome is not Outcome.VOID
+        and _root(candidate.id, by_id) == root
     ]
     starting = [each.parent for each in own]
     wanted = dict.fromkeys([*starting, assignment.parent.id, *(each.id for each in own)])
     return tuple(
         Point(_settings(sources[each]), speeds.get(each)) for each in wanted if each in sources
     )
+
+
+def _root(identity: str, by_id: Mapping[str, Candidate]) -> str:
+    """Return the rewrite, or the submitted kernel, whose settings a candidate varies.
+
+    What a setting is worth in one source says little about another: a tile that was too large
+    for float32 operands may be the best one for 16-bit ones.
+    """
+    while identity in by_id and by_id[identity].proposer == ConfigSearch.name:
+        identity = by_id[identity].parent
+    return identity
 
 
 def _is_at_roofline(assignment: Assignment) -> bool:

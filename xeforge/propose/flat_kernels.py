@@ -80,12 +80,14 @@ class Access:
         pointer: Pointer parameter; empty when not known.
         is_flat: Whether it touches element ``offs`` under the kernel's bound, at top level, so
             that exactly the elements below the bound are touched, each by its own program.
+        is_bounded: Whether its mask is just the kernel's bound.
         statement: Statement around it.
     """
 
     call: cst.Call
     pointer: str
     is_flat: bool
+    is_bounded: bool
     statement: cst.CSTNode
 
 
@@ -229,9 +231,10 @@ def _with_accesses(jit: Jit, offsets: str, mask: str, extent: str, block: str) -
             pointer = "" if address is None else pointer_behind(jit, address) or ""
             if address is None or not pointer or _looks_up(jit, address):
                 return None
-            flat = is_top and _is_at(jit, address, pointer, offsets)
-            flat = flat and _is_bounded(node, name, {mask, f"{offsets}<{extent}"})
-            (loads if name == "load" else stores).append(Access(node, pointer, flat, line))
+            bounded = _is_bounded(node, name, {mask, f"{offsets}<{extent}"})
+            flat = is_top and bounded and _is_at(jit, address, pointer, offsets)
+            found = Access(node, pointer, flat, bounded, line)
+            (loads if name == "load" else stores).append(found)
     lines = _index_lines(jit, offsets, mask)
     return FlatKernel(jit, offsets, mask, extent, block, lines, tuple(loads), tuple(stores))
 

@@ -1,5 +1,6 @@
 """Proves that a kernel writes every element of a tensor, so that nobody needs to clear it first."""
 
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,7 +105,19 @@ def _axis_leaves(
 ) -> list[cst.BaseExpression]:
     if address is None:
         return []
-    return [leaf for leaf in additive_leaves(once(jit, address)) if text(leaf) != pointer]
+    return [leaf for leaf in address_terms(jit, address) if text(leaf) != pointer]
+
+
+def address_terms(jit: Jit, address: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """Yield the terms of an address, one for each axis; names of whole addresses followed."""
+    for leaf in additive_leaves(once(jit, address)):
+        inner = once(jit, leaf)
+        # Positions along one axis are sums too; only sums over axes have ``[:, None]`` in them.
+        is_plane = any(isinstance(each, cst.Subscript) for each in walk(inner))
+        if inner is not leaf and is_plane and isinstance(inner, cst.BinaryOperation):
+            yield from address_terms(jit, inner)
+        else:
+            yield leaf
 
 
 def _block_of(jit: Jit, leaf: cst.BaseExpression, blocks: Mapping[str, str]) -> str:

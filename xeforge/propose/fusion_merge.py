@@ -174,6 +174,8 @@ def _second_body(fusion: Fusion, plan: Plan) -> list[cst.BaseStatement]:
         each.call: root(pair.function, pair.second.arguments[each.pointer]) for each in second.loads
     }
     gone = _gone_from_second(fusion, plan)
+    bound = f"{second.offsets}<{second.extent}"
+    mask = next(iter(fusion.given.values())).mask
     swaps = {k: v for hand in fusion.given.values() for k, v in hand.swaps.items()}
     body: list[cst.BaseStatement] = []
     for line in second.jit.node.body.body:
@@ -181,15 +183,19 @@ def _second_body(fusion: Fusion, plan: Plan) -> list[cst.BaseStatement]:
         if is_skipped or not isinstance(line, cst.BaseStatement):
             continue
         changes = _format_changes(plan, line, gone)
+        for node in walk(line):
+            # A tile has other bounds than a flat range: always ask the first kernel's.
+            if isinstance(node, cst.Comparison) and text(node) == bound:
+                changes[node] = _expression(mask)
         for call, tensor in loads.items():
             if tensor in fusion.given:
                 changes[call] = _expression(plan.values[tensor])
         for name in loaded_names(line):
             if name not in changes and name.value in plan.names:
                 changes[name] = _expression(plan.names[name.value])
-        for call, (pointer, index, bound) in swaps.items():
+        for call, (pointer, index, limit) in swaps.items():
             base = plan.names.get(pointer, pointer)
-            changes[call] = _expression(f"tl.load({base} + {index}, mask={bound}, other=0.0)")
+            changes[call] = _expression(f"tl.load({base} + {index}, mask={limit}, other=0.0)")
         body.append(replace(line, changes))
     return body
 
@@ -233,7 +239,8 @@ def _host_changes(fusion: Fusion, plan: Plan, name: str) -> list[tuple[cst.CSTNo
 
 def _passed(fusion: Fusion, plan: Plan) -> list[cst.BaseExpression]:
     second = fusion.pair.second.arguments
-    return [*plan.kept.values(), *(second[name] for name in plan.added)]
+    added = [second[name] for name in plan.added if name in second]
+    return [*plan.kept.values(), *added]
 
 
 def _launch(fusion: Fusion, plan: Plan, name: str) -> cst.BaseExpression:

@@ -19,6 +19,7 @@ from xeforge.source.kernel_tree import assignments
 from xeforge.source.kernel_tree import bindings
 from xeforge.source.syntax_tree import Jit
 from xeforge.source.syntax_tree import loaded_names
+from xeforge.source.syntax_tree import text
 from xeforge.source.syntax_tree import walk
 from xeforge.source.tile_pointers import pointer_parameters
 
@@ -119,6 +120,10 @@ def planned(fusion: Fusion) -> Plan | None:
         plan.values[tensor] = fresh_name(tensor, cst.Module([]), taken)
         taken.add(plan.values[tensor])
     _name_second(fusion, plan, taken)
+    if any(
+        name not in pair.second.arguments and name not in second.jit.defaults for name in plan.added
+    ):
+        return None
     for tensor, hand in fusion.given.items():
         found = _format_text(fusion, plan, pair.first.arguments[hand.pointer])
         if found is None:
@@ -140,7 +145,7 @@ def _name_second(fusion: Fusion, plan: Plan, taken: set[str]) -> None:
             plan.names[name] = fusion.given[tensor].pointer
         elif name in fusion.same:
             plan.names[name] = fusion.same[name]
-        elif given is not None and _is_mentioned(fusion, name):
+        elif _is_mentioned(fusion, name):
             new = name if name not in taken else fresh_name(name, jit.node, taken)
             taken.add(new)
             plan.names[name] = new
@@ -172,12 +177,18 @@ def _plain_loads(fusion: Fusion) -> Iterator[tuple[cst.CSTNode, str, str]]:
 
 def _is_mentioned(fusion: Fusion, name: str) -> bool:
     """Say whether the second kernel uses a parameter outside its index set-up."""
-    lines = set(fusion.second.index_lines)
+    second = fusion.second
+    bound = f"{second.offsets}<{second.extent}"
+    lines = [each for each in second.jit.node.body.body if each not in second.index_lines]
+    inside = {
+        below
+        for line in lines
+        for node in walk(line)
+        if isinstance(node, cst.Comparison) and text(node) == bound
+        for below in walk(node)
+    }
     return any(
-        each.value == name
-        for line in fusion.second.jit.node.body.body
-        if line not in lines
-        for each in loaded_names(line)
+        each.value == name and each not in inside for line in lines for each in loaded_names(line)
     )
 
 
@@ -194,8 +205,8 @@ def _format_text(fusion: Fusion, plan: Plan, node: cst.BaseExpression) -> str | 
         if name not in fusion.first.constexprs and format_of(pair.function, given) == wanted:
             return f"{name}.dtype.element_ty"
     for name, new in plan.added.items():
-        given = pair.second.arguments[name]
-        if name in stored and format_of(pair.function, given) == wanted:
+        passed = pair.second.arguments.get(name)
+        if passed is not None and name in stored and format_of(pair.function, passed) == wanted:
             return f"{new}.dtype.element_ty"
     return None
 

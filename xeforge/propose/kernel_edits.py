@@ -33,7 +33,7 @@ def statements(lines: Iterable[str], module: cst.Module) -> list[cst.BaseStateme
     ]
 
 
-def adding_constexpr(name: str, default: int | None) -> Replacement:
+def adding_constexpr(name: str, default: str) -> Replacement:
     """Return the edit that appends ``name: tl.constexpr`` to the parameters of a jit function.
 
     Args:
@@ -45,13 +45,13 @@ def adding_constexpr(name: str, default: int | None) -> Replacement:
     )
 
 
-def _with_constexpr(node: cst.Parameters, name: str, default: int | None) -> cst.Parameters:
+def _with_constexpr(node: cst.Parameters, name: str, default: str) -> cst.Parameters:
     annotation = cst.Annotation(cst.parse_expression("tl.constexpr"))
     has_defaults = any(each.default is not None for each in node.params)
     added = cst.Param(cst.Name(name), annotation)
-    if has_defaults and default is not None:
+    if has_defaults:
         added = added.with_changes(
-            default=cst.Integer(str(default)),
+            default=cst.parse_expression(default),
             equal=cst.AssignEqual(),
         )
     *before, last = node.params

@@ -57,7 +57,7 @@ def redundant_terms(tree: KernelTree, jit: Jit) -> tuple[MaskTerm, ...]:
     for node in walk(jit.node.body):
         if language_call(node) not in {"load", "store"} or not isinstance(node, cst.Call):
             continue
-        mask = argument(node, 9, "mask")
+        mask = argument(node, 1 if language_call(node) == "load" else 2, "mask")
         if mask is None:
             continue
         parts = list(conjuncts(once(jit, mask)))

@@ -22,6 +22,11 @@ class Rewrite:
     line: int
 
 
+def counted(number: int, noun: str, ending: str = "s") -> str:
+    """Return ``"1 launch"`` or ``"2 launches"``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}{ending}"
+
+
 class Recipe(Protocol):
     """A module of `xeforge.propose.recipes`.
 

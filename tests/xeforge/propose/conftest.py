@@ -67,14 +67,20 @@ def make_assignment(problem, *, stage="autotuning", parent=None, tried=(), limit
     )
 
 
+class Makers:
+    device = DEVICE
+    problem = staticmethod(make_problem)
+    workload = staticmethod(make_workload)
+    assignment = staticmethod(make_assignment)
+
+
 @pytest.fixture
 def make():
     """The builders above, for test modules that are imported by path."""
+    return Makers
 
-    class Makers:
-        device = DEVICE
-        problem = staticmethod(make_problem)
-        workload = staticmethod(make_workload)
-        assignment = staticmethod(make_assignment)
 
+@pytest.fixture(scope="module")
+def makers():
+    """The same for fixtures that last for a module."""
     return Makers

@@ -16,6 +16,7 @@ from xeforge.propose.host_tensors import HostTensor
 from xeforge.propose.host_tensors import Value
 from xeforge.propose.host_values import follow_forward
 from xeforge.propose.rewrite import Rewrite
+from xeforge.propose.rewrite import counted
 from xeforge.source.kernel_tree import KernelTree
 from xeforge.source.kernel_tree import parse_tree
 from xeforge.source.syntax_tree import Replacement
@@ -47,7 +48,8 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
     if not changes:
         return ()
     new = replace(tree.module, changes).code
-    because = f"{len(changes)} use(s) of float64 become float32: no input, weight or result has it"
+    what = counted(len(changes), "use")
+    because = f"float32 instead of float64 ({what}): no input, weight or result has it"
     return (Rewrite(new, because, min(tree.line(node) for node in changes)),)
 
 

@@ -16,6 +16,7 @@ from xeforge.domain.device import Device
 from xeforge.domain.problem import Problem
 from xeforge.propose.pointers import is_always_16_bit
 from xeforge.propose.rewrite import Rewrite
+from xeforge.propose.rewrite import counted
 from xeforge.source.kernel_tree import KernelTree
 from xeforge.source.kernel_tree import bindings
 from xeforge.source.kernel_tree import parse_tree
@@ -74,7 +75,7 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
                 exact.update(edits)
     if not changes:
         return ()
-    what = f"{count} product" + ("s get" if count > 1 else " gets")
+    what = counted(count, "product") + (" get" if count > 1 else " gets")
     why = "accumulating in float32: the matrix units run at their 16-bit rate"
     rounded = "" if len(exact) == len(changes) else ", computed operands rounded to match"
     because = f"{what} 16-bit operands instead of float32 copies{rounded}, {why}"

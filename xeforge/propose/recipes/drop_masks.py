@@ -156,7 +156,7 @@ def _kernel_changes(
 def _adding(flags: tuple[str, ...]) -> Replacement:
     def change(node: cst.CSTNode) -> cst.CSTNode:
         for flag in flags:
-            changed = adding_constexpr(flag, None)(node)
+            changed = adding_constexpr(flag, "False")(node)
             node = changed if isinstance(changed, cst.CSTNode) else node
         return node
 
@@ -217,23 +217,15 @@ def _without(node: cst.BaseExpression, rest: str) -> cst.BaseExpression:
     """Return an access with the rest of its mask, or with no mask and no stand-in value."""
     if not isinstance(node, cst.Call):
         return node
-    if rest:
-        return node.with_changes(
-            args=[
-                each.with_changes(value=cst.parse_expression(rest)) if _is_mask(each) else each
-                for each in node.args
-            ]
-        )
     count = 2 if language_call(node) == "store" else 1
-    kept = [each for each in node.args[:count] if each.keyword is None]
-    kept += [
-        each
-        for each in node.args
-        if each.keyword is not None and each.keyword.value not in {"mask", "other"}
-    ]
-    words = [code(each.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip() for each in kept]
+    words = []
+    for position, each in enumerate(node.args):
+        name = each.keyword.value if each.keyword is not None else ""
+        is_mask = name == "mask" or (not name and position == count)
+        is_other = name == "other" or (not name and position > count)
+        if is_mask and rest:
+            words.append(f"mask={rest}")
+        elif not is_mask and (rest or not is_other):
+            plain = each.with_changes(comma=cst.MaybeSentinel.DEFAULT)
+            words.append(code(plain).strip() if not is_other or name else f"other={code(plain)}")
     return cst.parse_expression(f"{code(node.func)}({', '.join(words)})")
-
-
-def _is_mask(argument: cst.Arg) -> bool:
-    return argument.keyword is not None and argument.keyword.value == "mask"

@@ -23,6 +23,7 @@ from xeforge.propose.fusion_plan import Fusion
 from xeforge.propose.fusion_plan import HandOver
 from xeforge.propose.grids import flat_extent
 from xeforge.propose.rewrite import Rewrite
+from xeforge.propose.rewrite import counted
 from xeforge.source.kernel_tree import KernelTree
 from xeforge.source.kernel_tree import parse_tree
 from xeforge.source.syntax_tree import Launch
@@ -48,8 +49,8 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
     if not count:
         return ()
     because = (
-        f"{count + 1} element-wise launches become one: {count} intermediate(s) stay in registers "
-        "instead of going through device memory"
+        f"{count + 1} element-wise launches become one: {counted(count, 'intermediate')} kept in "
+        "registers instead of going through device memory"
     )
     return (Rewrite(now, because, line),)
 

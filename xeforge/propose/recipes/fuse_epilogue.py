@@ -19,6 +19,7 @@ from xeforge.domain.device import Device
 from xeforge.domain.problem import Problem
 from xeforge.propose.flat_kernels import FlatKernel
 from xeforge.propose.flat_kernels import flat_kernel
+from xeforge.propose.full_stores import address_terms
 from xeforge.propose.full_stores import writes_everything
 from xeforge.propose.fusion_hosts import Pair
 from xeforge.propose.fusion_hosts import allocation_line
@@ -39,6 +40,7 @@ from xeforge.propose.kernel_edits import fresh_name
 from xeforge.propose.mask_terms import conjuncts
 from xeforge.propose.mask_terms import once
 from xeforge.propose.rewrite import Rewrite
+from xeforge.propose.rewrite import counted
 from xeforge.source.kernel_tree import KernelTree
 from xeforge.source.kernel_tree import bindings
 from xeforge.source.kernel_tree import parse_tree
@@ -75,8 +77,8 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
     if not count:
         return ()
     because = (
-        f"{count} element-wise launch(es) become the end of the product kernel: the result goes to "
-        "device memory once instead of out, in and out again"
+        f"{counted(count, 'element-wise launch', 'es')} moved to the end of the product kernel: "
+        "the result goes to device memory once instead of out, in and out again"
     )
     return (Rewrite(now, because, line),)
 
@@ -184,6 +186,7 @@ class _Epilogue:
         return (
             bool(loads)
             and all(each.is_flat for each in (*loads, *second.stores))
+            and all(each.is_bounded for each in second.loads)
             and all(is_fresh(pair, name) for name in (tensor, *stores))
             and not stores & others
         )
@@ -261,7 +264,7 @@ class _Epilogue:
     ) -> Iterator[tuple[cst.Call, tuple[str, str, str]]]:
         """Yield loads at ``offs % columns`` with pointer, index and bound of one row."""
         bounds = [
-            code(each)
+            code(each.with_changes(lpar=[], rpar=[]))
             for each in conjuncts(once(first, tile.mask))
             if _is_spread(first, each, "None,:") and not _is_spread(first, each, ":,None")
         ]
@@ -311,7 +314,7 @@ def _stored_tile(jit: Jit) -> _Tile | None:
     if address is None or value is None or mask is None:
         return None
     pointer = pointer_behind(jit, address) or ""
-    leaves = [each for each in additive_leaves(once(jit, address)) if text(each) != pointer]
+    leaves = [each for each in address_terms(jit, address) if text(each) != pointer]
     rows = [each for each in leaves if _is_spread(jit, each, ":,None")]
     columns = [each for each in leaves if _is_spread(jit, each, "None,:")]
     is_matrix = len(rows) == len(columns) == 1 and len(leaves) == len(rows) + len(columns)

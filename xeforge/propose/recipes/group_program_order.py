@@ -202,7 +202,7 @@ def _regrouped(tree: KernelTree, order: _Order) -> Iterator[tuple[cst.CSTNode, R
     new[0] = new[0].with_changes(leading_lines=lead)
     yield order.first, lambda _: cst.RemoveFromParent()
     yield order.second, lambda _: cst.FlattenSentinel(new)
-    yield order.jit.node.params, adding_constexpr(group, _FIRST_GROUP)
+    yield order.jit.node.params, adding_constexpr(group, str(_FIRST_GROUP))
     for launch in launches:
         yield launch.call, passing(group, _FIRST_GROUP)
     if order.axes is not None and tiles:

@@ -77,13 +77,31 @@ def _synchronisations(place: Place) -> Iterator[Change]:
 
 
 def _casts(tree: KernelTree, place: Place, problem: Problem) -> Iterator[Change]:
+    lines = {
+        part.value: (line, part)
+        for line in walk(place.node.body)
+        if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
+        for part in line.body
+        if isinstance(part, cst.Assign)
+    }
     for node in walk(place.node.body):
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             continue
         name = node.func.attr.value
         is_cast = (name in CASTS and not node.args) or (name == "to" and len(node.args) == 1)
         if is_cast and _keeps_format(tree, node, node.func.value, problem):
-            yield node, _base, "no cast to the format a tensor has already"
+            reason = "no cast to the format a tensor has already"
+            line, part = lines.get(node, (None, None))
+            if line is not None and part is not None and _only_renames(part, node):
+                yield line, removal(place.node, line), reason
+            else:
+                yield node, _base, reason
+
+
+def _only_renames(part: cst.Assign, node: cst.Call) -> bool:
+    """Say whether ``x = x.half()`` would be left as ``x = x``."""
+    base = node.func.value if isinstance(node.func, cst.Attribute) else node
+    return [text(each.target) for each in part.targets] == [text(base)]
 
 
 def _keeps_format(
