@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from xeforge.domain.candidate import BASELINE_ID
 from xeforge.domain.candidate import Candidate
 from xeforge.domain.device import Card
 from xeforge.domain.device import Ceilings
@@ -102,12 +103,14 @@ class Proposed:
         proposer: Who answered.
         round: Number of the batch.
         candidates: New sources; duplicates of earlier ones were dropped.
+        parent: Candidate that was to be improved.
     """
 
     stage: str
     proposer: str
     round: int
     candidates: tuple[Candidate, ...]
+    parent: str = BASELINE_ID
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from xeforge.domain.candidate import BASELINE_ID
 from xeforge.domain.candidate import Candidate
+from xeforge.domain.events import Confirmed
 from xeforge.domain.events import JobOutcome
 from xeforge.domain.history import History
 from xeforge.domain.issue import Severity
+from xeforge.domain.stage import Stage
 from xeforge.domain.steps import Analyze
 from xeforge.domain.steps import Audit
 from xeforge.domain.steps import Build
@@ -80,8 +82,8 @@ def _search(history: History) -> tuple[Step, ...]:
         or near_roofline(history)
         or _incomparable(history)
     )
-    if stop:
-        return _conclude(history, stop)
+    if stop or history.first(Confirmed) is not None:
+        return _conclude(history, stop or "the search is over")
     if history.unjudged():
         return _judging(history)
     proposal = _proposal(history)
@@ -122,18 +124,39 @@ def next_of(history: History, candidate: Candidate) -> Gate | Build | Run | Judg
 
 
 def _proposal(history: History) -> Propose | None:
-    """Name the next question to a proposer; nothing when all have answered everything."""
-    plan = history.planned
-    for name in plan.stages if plan else ():
-        stage = STAGE_BY_NAME[name]
-        room = stage.attempts - history.spent(name)
-        remaining = remaining_trials(history)
-        limit = min(stage.batch, room if remaining is None else min(room, remaining))
-        for proposer in stage.proposers if limit > 0 else ():
-            rounds = history.rounds(name, proposer)
-            if not rounds or rounds[-1].candidates:
-                return Propose(name, proposer, len(rounds), history.incumbent(), limit)
-    return None
+    """Name the next question to a proposer; nothing when all have answered everything.
+
+    Stages are visited in order until each has no more to say. A change that was accepted later
+    may have made room for an earlier stage, so those that last spoke about another incumbent are
+    asked once more, in order. Attempts are counted over all visits.
+    """
+    incumbent = history.incumbent()
+    open_questions, repeats = [], []
+    for stage, proposer in _questions(history):
+        rounds = history.rounds(stage.name, proposer)
+        limit = _room(history, stage)
+        question = Propose(stage.name, proposer, len(rounds), incumbent, limit)
+        if limit <= 0:
+            continue
+        if not rounds or rounds[-1].candidates:
+            open_questions.append(question)
+        elif rounds[-1].parent != incumbent:
+            repeats.append(question)
+    return next(iter((*open_questions, *repeats)), None)
+
+
+def _questions(history: History) -> list[tuple[Stage, str]]:
+    """Return every planned stage with each of its proposers, in order."""
+    names = history.planned.stages if history.planned else ()
+    stages = [STAGE_BY_NAME[name] for name in names]
+    return [(stage, proposer) for stage in stages for proposer in stage.proposers]
+
+
+def _room(history: History, stage: Stage) -> int:
+    """Return how many candidates a stage may still have judged now."""
+    room = min(stage.batch, stage.attempts - history.spent(stage.name))
+    remaining = remaining_trials(history)
+    return room if remaining is None else min(room, remaining)
 
 
 def _platform_trouble(history: History) -> str:

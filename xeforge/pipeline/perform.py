@@ -173,7 +173,7 @@ def _propose(history: History, step: Propose, parts: Parts) -> Proposed:
         )
         for number, proposal in enumerate(fresh, start=1)
     )
-    return Proposed(step.stage, step.proposer, step.round, candidates)
+    return Proposed(step.stage, step.proposer, step.round, candidates, step.parent)
 
 
 def _assignment(history: History, step: Propose, parts: Parts) -> Assignment:

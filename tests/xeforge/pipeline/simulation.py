@@ -144,7 +144,7 @@ class Simulation:
             Candidate(name, step.parent, step.stage, step.proposer, name, "drawn", {})
             for name in names
         )
-        return Proposed(step.stage, step.proposer, step.round, candidates)
+        return Proposed(step.stage, step.proposer, step.round, candidates, step.parent)
 
     def judged(self, candidate: str) -> Trial:
         incumbent = self.history.incumbent()

@@ -9,8 +9,10 @@ from simulation import SLOWER
 from simulation import Simulation
 from simulation import problem
 
+from xeforge.domain.candidate import Candidate
 from xeforge.domain.codec import dumps
 from xeforge.domain.codec import loads
+from xeforge.domain.device import Card
 from xeforge.domain.events import Analyzed
 from xeforge.domain.events import Audited
 from xeforge.domain.events import Confirmed
@@ -19,6 +21,7 @@ from xeforge.domain.events import Event
 from xeforge.domain.events import JobOutcome
 from xeforge.domain.events import Judged
 from xeforge.domain.events import Planned
+from xeforge.domain.events import Proposed
 from xeforge.domain.events import Recorded
 from xeforge.domain.events import Resumed
 from xeforge.domain.events import Voided
@@ -29,8 +32,10 @@ from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
 from xeforge.domain.steps import NEEDS_DEVICE
 from xeforge.domain.steps import Audit
+from xeforge.domain.steps import Confirm
 from xeforge.domain.steps import Describe
 from xeforge.domain.steps import Finish
+from xeforge.domain.steps import Propose
 from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Outcome
 from xeforge.pipeline.engine import ready_steps
@@ -158,6 +163,38 @@ def test_a_platform_fault_is_retried_once_then_ends_the_job():
     (step,) = ready_steps(twice)
     assert isinstance(step, Finish)
     assert step.outcome == JobOutcome.PLATFORM_FAULT
+
+
+def asked(*events: Event) -> Propose:
+    card = Card("cuda", 0, "NVIDIA H200", "GPU-1", "580", "2.11", "3.6", 2**37)
+    audited = Audited((), Evidence(()), BuildEvidence(()), (), (), (), card, None, "none")
+    opening = (Described((), ()), audited, Analyzed(()), Planned(("dtype_fix", "autotuning"), ()))
+    (step,) = ready_steps(history_of(*opening, *events))
+    assert isinstance(step, Propose | Finish | Confirm)
+    return step
+
+
+def proposed(stage: str, proposer: str, number: int, parent: str, *names: str) -> Proposed:
+    made = tuple(Candidate(each, parent, stage, proposer, each, "x", {}) for each in names)
+    return Proposed(stage, proposer, number, made, parent)
+
+
+def test_a_stage_is_asked_until_it_has_no_more_then_the_next_one():
+    nothing = proposed("dtype_fix", "recipe_apply", 0, "t0")
+    assert asked() == Propose("dtype_fix", "recipe_apply", 0, "t0", 4)
+    assert asked(nothing) == Propose("autotuning", "config_search", 0, "t0", 4)
+
+
+def test_a_later_improvement_opens_earlier_stages_once_more():
+    history = (
+        proposed("dtype_fix", "recipe_apply", 0, "t0"),
+        proposed("autotuning", "config_search", 0, "t0", "t1"),
+        Judged(Trial("t1", "t0", ACCEPTED)),
+        proposed("autotuning", "config_search", 1, "t1"),
+    )
+    assert asked(*history) == Propose("dtype_fix", "recipe_apply", 1, "t1", 4)
+    again = proposed("dtype_fix", "recipe_apply", 1, "t1")
+    assert isinstance(asked(*history, again), Confirm)
 
 
 def test_a_refuted_winner_falls_back_to_the_one_before():
