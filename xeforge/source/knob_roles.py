@@ -21,7 +21,7 @@ from xeforge.source.syntax_tree import text
 from xeforge.source.syntax_tree import unparenthesized
 from xeforge.source.syntax_tree import walk
 from xeforge.source.tile_pointers import additive_leaves
-from xeforge.source.tile_values import TileFacts
+from xeforge.source.tile_types import TileFacts
 from xeforge.source.tile_values import follow
 
 

@@ -6,9 +6,7 @@ parameter points at.
 """
 
 from collections.abc import Callable
-from collections.abc import Mapping
 from dataclasses import dataclass
-from dataclasses import field
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -20,65 +18,20 @@ from xeforge.source.syntax_tree import Jit
 from xeforge.source.syntax_tree import argument
 from xeforge.source.syntax_tree import language_call
 from xeforge.source.syntax_tree import last_name
-from xeforge.source.syntax_tree import text
 from xeforge.source.tile_pointers import pointer_parameters
+from xeforge.source.tile_types import NOTHING
+from xeforge.source.tile_types import SCALAR_NUMBER
+from xeforge.source.tile_types import UNKNOWN
+from xeforge.source.tile_types import Dot
+from xeforge.source.tile_types import Tile
+from xeforge.source.tile_types import TileFacts
+from xeforge.source.tile_types import combined
+from xeforge.source.tile_types import dtype_named
+from xeforge.source.tile_types import indexed
+from xeforge.source.tile_types import reduced
+from xeforge.source.tile_types import reversed_axes
+from xeforge.source.tile_types import symbol_of
 
-UNKNOWN = "?"
-SCALAR_NUMBER = "number"
-"""Format of scalar parameters: an integer or a float, the kernel alone does not tell."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """What is known about one value inside a kernel.
-
-    Attributes:
-        shape: Symbolic sizes; empty for scalars; None when not known.
-        dtype: Format of the elements; None when not known.
-        pointer: Pointer parameter that the value points into; None when it is no pointer.
-        symbol: Compile-time name or number of a scalar, None for run-time values.
-        from_program_id: Whether it depends on which program runs.
-    """
-
-    shape: tuple[str, ...] | None = None
-    dtype: str | None = None
-    pointer: str | None = None
-    symbol: str | None = None
-    from_program_id: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dot:
-    """One ``tl.dot``: sizes are symbolic as in `Tile`.
-
-    Attributes:
-        call: The call.
-        m, n, k: Rows and columns of the result, depth of the product.
-        left, right: Operands.
-    """
-
-    call: cst.Call
-    m: str
-    n: str
-    k: str
-    left: cst.BaseExpression
-    right: cst.BaseExpression
-
-
-@dataclass(slots=True, eq=False)
-class TileFacts:
-    """Everything found out about a kernel.
-
-    Attributes:
-        values: Tile of each evaluated expression, by node.
-        dots: Products in the order met; each call once.
-    """
-
-    values: dict[cst.CSTNode, Tile] = field(default_factory=dict)
-    dots: list[Dot] = field(default_factory=list)
-
-
-NOTHING = Tile()
 _MOST_DEPTH = 4
 _SAME = frozenset({"advance", "multiple_of", "max_contiguous", "zeros_like", "full_like"})
 _REDUCTIONS = frozenset({"sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce"})
@@ -143,7 +96,7 @@ class _Follower:
             self.bind(node.target, self.value(node.value, env), env)
         elif isinstance(node, cst.AugAssign):
             old = self.value(node.target, env)
-            self.bind(node.target, _combined(old, self.value(node.value, env)), env)
+            self.bind(node.target, combined(old, self.value(node.value, env)), env)
         elif isinstance(node, cst.Expr):
             self.value(node.value, env)
         elif isinstance(node, cst.Return) and node.value is not None:
@@ -185,7 +138,7 @@ class _Follower:
         return Tile((), "int32", symbol=node.value) if is_whole else Tile((), "constant")
 
     def binary(self, node: cst.BinaryOperation | cst.BooleanOperation, env: Env) -> Tile:
-        both = _combined(self.value(node.left, env), self.value(node.right, env))
+        both = combined(self.value(node.left, env), self.value(node.right, env))
         moves = isinstance(node.operator, cst.Add | cst.Subtract)
         return both if moves else replace(both, pointer=None)
 
@@ -195,18 +148,18 @@ class _Follower:
     def comparison(self, node: cst.Comparison, env: Env) -> Tile:
         sides = [self.value(node.left, env)]
         sides += [self.value(each.comparator, env) for each in node.comparisons]
-        return replace(_combined(*sides), dtype="bool", pointer=None)
+        return replace(combined(*sides), dtype="bool", pointer=None)
 
     def choice(self, node: cst.IfExp, env: Env) -> Tile:
         self.value(node.test, env)
-        return _combined(self.value(node.body, env), self.value(node.orelse, env))
+        return combined(self.value(node.body, env), self.value(node.orelse, env))
 
     def subscript(self, node: cst.Subscript, env: Env) -> Tile:
-        return _indexed(self.value(node.value, env), node)
+        return indexed(self.value(node.value, env), node)
 
     def attribute(self, node: cst.Attribute, env: Env) -> Tile:
         base = self.value(node.value, env)
-        return _reversed(base) if node.attr.value == "T" else NOTHING
+        return reversed_axes(base) if node.attr.value == "T" else NOTHING
 
     def parts(self, node: cst.Tuple | cst.List, env: Env) -> Tile:
         parts = [self.value(each.value, env) for each in node.elements]
@@ -222,7 +175,7 @@ class _Follower:
         jit = self.tree.jits.get(last_name(node.func))
         if jit is not None:
             return self.inline(jit, node, given)
-        return replace(_combined(*given), dtype=None) if given else NOTHING
+        return replace(combined(*given), dtype=None) if given else NOTHING
 
     def method(self, node: cst.Call, func: cst.Attribute, given: list[Tile], env: Env) -> Tile:
         base = self.value(func.value, env)
@@ -248,7 +201,7 @@ class _Follower:
         for names, evaluate in _LANGUAGE:
             if plain in names:
                 return evaluate(self, plain, site)
-        result = _combined(*site.given) if site.given else NOTHING
+        result = combined(*site.given) if site.given else NOTHING
         is_whole = plain in _MAKES_FLOAT and result.dtype == "int32"
         return replace(result, dtype="float32") if is_whole else replace(result, pointer=None)
 
@@ -256,7 +209,7 @@ class _Follower:
         return Tile((), "int32", from_program_id=name == "program_id")
 
     def arange(self, _: str, site: "_CallSite") -> Tile:
-        return Tile((_symbol(site.given[1] if len(site.given) > 1 else NOTHING),), "int32")
+        return Tile((symbol_of(site.given[1] if len(site.given) > 1 else NOTHING),), "int32")
 
     def filled(self, name: str, site: "_CallSite") -> Tile:
         shape = self.sizes(argument(site.node, 0, "shape"), site.env)
@@ -281,24 +234,24 @@ class _Follower:
         return site.first
 
     def transposed(self, _: str, site: "_CallSite") -> Tile:
-        return _reversed(site.first)
+        return reversed_axes(site.first)
 
     def converted(self, _: str, site: "_CallSite") -> Tile:
         return replace(site.first, dtype=dtype_named(argument(site.node, 1, "dtype"), site.env))
 
     def reduced(self, _: str, site: "_CallSite") -> Tile:
-        return _reduced(site.first, site.node)
+        return reduced(site.first, site.node)
 
     def shapeless(self, _: str, site: "_CallSite") -> Tile:
         return replace(site.first, shape=None)
 
     def where(self, _: str, site: "_CallSite") -> Tile:
-        return replace(_combined(*site.given), dtype=_combined(*site.given[1:]).dtype)
+        return replace(combined(*site.given), dtype=combined(*site.given[1:]).dtype)
 
     def sizes(self, node: cst.BaseExpression | None, env: Env) -> tuple[str, ...] | None:
         if isinstance(node, cst.Tuple | cst.List):
-            return tuple(_symbol(self.value(each.value, env)) for each in node.elements)
-        return None if node is None else (_symbol(self.value(node, env)),)
+            return tuple(symbol_of(self.value(each.value, env)) for each in node.elements)
+        return None if node is None else (symbol_of(self.value(node, env)),)
 
     def dot(self, _: str, site: "_CallSite") -> Tile:
         left, right = argument(site.node, 0, "input"), argument(site.node, 1, "other")
@@ -353,100 +306,3 @@ _LANGUAGE: tuple[tuple[frozenset[str], Callable[[_Follower, str, _CallSite], Til
     (_SAME, _Follower.same),
     (frozenset({"where"}), _Follower.where),
 )
-
-
-def dtype_named(node: cst.BaseExpression | None, env: Mapping[str, Tile]) -> str | None:
-    """Return the format an expression such as ``tl.float16`` or ``x.dtype`` names."""
-    if not isinstance(node, cst.Attribute):
-        return None
-    if text(node).endswith(".dtype.element_ty"):
-        base = env.get(text(node).removesuffix(".dtype.element_ty"))
-        return None if base is None or base.pointer is None else f"*{base.pointer}"
-    if text(node).endswith(".type.element_ty"):
-        base = env.get(text(node).removesuffix(".type.element_ty"))
-        return None if base is None or base.pointer is None else f"*{base.pointer}"
-    if last_name(node) == "dtype":
-        base = env.get(text(node.value))
-        return None if base is None else base.dtype
-    name = last_name(node)
-    return name if name.startswith(("float", "bfloat", "int", "uint")) else None
-
-
-def _symbol(tile: Tile) -> str:
-    return tile.symbol or UNKNOWN
-
-
-def _reversed(tile: Tile) -> Tile:
-    return replace(tile, shape=None if tile.shape is None else tile.shape[::-1])
-
-
-def _reduced(tile: Tile, node: cst.Call) -> Tile:
-    position = 1 if language_call(node) else 0
-    axis = argument(node, position, "axis")
-    if axis is None:
-        return replace(tile, shape=())
-    if tile.shape is None or not isinstance(axis, cst.Integer):
-        return replace(tile, shape=None)
-    kept = list(tile.shape)
-    index = int(axis.value)
-    keeps = argument(node, 9, "keep_dims")
-    if index >= len(kept):
-        return replace(tile, shape=None)
-    if keeps is not None and text(keeps) == "True":
-        kept[index] = "1"
-    else:
-        del kept[index]
-    return replace(tile, shape=tuple(kept))
-
-
-def _indexed(tile: Tile, node: cst.Subscript) -> Tile:
-    if tile.shape is None:
-        return tile
-    shape = list(tile.shape)
-    result = []
-    for each in node.slice:
-        if isinstance(each.slice, cst.Slice):
-            result.append(shape.pop(0) if shape else UNKNOWN)
-        elif text(each.slice) == "None":
-            result.append("1")
-        else:
-            return replace(tile, shape=None)
-    return replace(tile, shape=(*result, *shape), symbol=None)
-
-
-def _combined(*tiles: Tile) -> Tile:
-    known = [each.shape for each in tiles if each.shape is not None]
-    shape = known[0] if known else None
-    for each in known[1:]:
-        shape = _broadcast(shape or (), each)
-    pointers = [
-        each.pointer for each in tiles if each.pointer is not None and each.shape is not None
-    ]
-    return Tile(
-        shape=shape if len(known) == len(tiles) or shape else None,
-        dtype=_promoted([each.dtype for each in tiles], tiles),
-        pointer=pointers[0] if pointers else None,
-        from_program_id=any(each.from_program_id for each in tiles),
-    )
-
-
-def _broadcast(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[str, ...]:
-    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
-    padded = ("1",) * (len(longer) - len(shorter)) + shorter
-    return tuple(b if a in {"1", UNKNOWN} else a for a, b in zip(longer, padded, strict=True))
-
-
-def _promoted(dtypes: list[str | None], tiles: tuple[Tile, ...]) -> str | None:
-    pointing = [each.dtype for each in tiles if each.pointer is not None]
-    if pointing:
-        return pointing[0]
-    if any(each.shape != () for each in tiles):
-        # A scalar operand never widens a tile.
-        dtypes = [each.dtype for each in tiles if each.shape != ()]
-    weak = ("constant", SCALAR_NUMBER, "int32", "bool")
-    solid = [each for each in dtypes if each not in weak]
-    if not solid:
-        return next((each for each in weak if each in dtypes), None)
-    if "float64" in solid or "float32" in solid:
-        return "float64" if "float64" in solid else "float32"
-    return solid[0] if len(set(solid)) == 1 else None

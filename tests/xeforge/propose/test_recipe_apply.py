@@ -2,9 +2,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.xeforge.propose.samples import CHAINS
 from tests.xeforge.propose.samples import EVEN
 from tests.xeforge.propose.samples import UPCASTS
+from tests.xeforge.propose.samples_flat import CHAINS
 from xeforge.domain.candidate import Candidate
 from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Reason

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.xeforge.propose.samples import ALL
+from tests.xeforge.propose.samples_all import ALL
 from xeforge.propose.recipes import RECIPES
 
 RUNNER = Path(__file__).with_name("interpreted_pairs.py")

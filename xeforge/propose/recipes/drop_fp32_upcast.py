@@ -29,8 +29,8 @@ from xeforge.source.syntax_tree import removal
 from xeforge.source.syntax_tree import replace
 from xeforge.source.syntax_tree import text
 from xeforge.source.syntax_tree import walk
-from xeforge.source.tile_values import Dot
-from xeforge.source.tile_values import TileFacts
+from xeforge.source.tile_types import Dot
+from xeforge.source.tile_types import TileFacts
 from xeforge.source.tile_values import follow
 
 NAME = "drop_fp32_upcast"

@@ -1,7 +1,7 @@
 from tests.xeforge.propose.conftest import make_workload
-from tests.xeforge.propose.samples import SUMMED
-from tests.xeforge.propose.samples import WIDE
 from tests.xeforge.propose.samples import replaced
+from tests.xeforge.propose.samples_all import SUMMED
+from tests.xeforge.propose.samples_all import WIDE
 from xeforge.propose.recipes import drop_float64
 
 SAMPLE = WIDE["accumulator"]

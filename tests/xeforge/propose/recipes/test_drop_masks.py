@@ -3,16 +3,16 @@ import pytest
 from tests.xeforge.propose.conftest import make_workload
 from tests.xeforge.propose.samples import EVEN
 from tests.xeforge.propose.samples import HEADER
-from tests.xeforge.propose.samples import MASKS
 from tests.xeforge.propose.samples import MULTIPLY
 from tests.xeforge.propose.samples import PRODUCT
 from tests.xeforge.propose.samples import RAGGED
-from tests.xeforge.propose.samples import SQUARE
-from tests.xeforge.propose.samples import SUMMED
-from tests.xeforge.propose.samples import TOTAL
 from tests.xeforge.propose.samples import model
 from tests.xeforge.propose.samples import product
 from tests.xeforge.propose.samples import replaced
+from tests.xeforge.propose.samples_all import MASKS
+from tests.xeforge.propose.samples_all import SQUARE
+from tests.xeforge.propose.samples_all import SUMMED
+from tests.xeforge.propose.samples_all import TOTAL
 from xeforge.propose.recipes import drop_masks
 
 HEURISTICS = """@triton.heuristics(

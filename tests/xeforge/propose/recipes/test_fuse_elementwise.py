@@ -1,13 +1,13 @@
 import pytest
 
-from tests.xeforge.propose.samples import ADD
-from tests.xeforge.propose.samples import CHAINS
-from tests.xeforge.propose.samples import DOUBLE
-from tests.xeforge.propose.samples import SHAPES
-from tests.xeforge.propose.samples import SHIFT
-from tests.xeforge.propose.samples import chain
-from tests.xeforge.propose.samples import flat
 from tests.xeforge.propose.samples import replaced
+from tests.xeforge.propose.samples_flat import ADD
+from tests.xeforge.propose.samples_flat import CHAINS
+from tests.xeforge.propose.samples_flat import DOUBLE
+from tests.xeforge.propose.samples_flat import SHAPES
+from tests.xeforge.propose.samples_flat import SHIFT
+from tests.xeforge.propose.samples_flat import chain
+from tests.xeforge.propose.samples_flat import flat
 from xeforge.propose.recipes import fuse_elementwise
 from xeforge.source.kernel_tree import parse_tree
 from xeforge.source.knobs import find_knobs

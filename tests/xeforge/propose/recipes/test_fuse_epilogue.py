@@ -1,15 +1,15 @@
 import pytest
 
-from tests.xeforge.propose.samples import BIAS
-from tests.xeforge.propose.samples import BIASED
-from tests.xeforge.propose.samples import EPILOGUES
 from tests.xeforge.propose.samples import EVEN
 from tests.xeforge.propose.samples import HEADER
 from tests.xeforge.propose.samples import PRODUCT
-from tests.xeforge.propose.samples import SLOPED
 from tests.xeforge.propose.samples import Sample
 from tests.xeforge.propose.samples import model
 from tests.xeforge.propose.samples import replaced
+from tests.xeforge.propose.samples_flat import BIAS
+from tests.xeforge.propose.samples_flat import BIASED
+from tests.xeforge.propose.samples_flat import EPILOGUES
+from tests.xeforge.propose.samples_flat import SLOPED
 from xeforge.propose.recipes import fuse_epilogue
 from xeforge.source.kernel_tree import parse_tree
 

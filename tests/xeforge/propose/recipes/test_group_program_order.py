@@ -1,6 +1,5 @@
 import pytest
 
-from tests.xeforge.propose.samples import DOUBLE
 from tests.xeforge.propose.samples import GROUPINGS
 from tests.xeforge.propose.samples import HEADER
 from tests.xeforge.propose.samples import MULTIPLY
@@ -8,6 +7,7 @@ from tests.xeforge.propose.samples import PRODUCT
 from tests.xeforge.propose.samples import model
 from tests.xeforge.propose.samples import product
 from tests.xeforge.propose.samples import replaced
+from tests.xeforge.propose.samples_flat import DOUBLE
 from xeforge.propose.recipes import group_program_order
 from xeforge.source.knob_roles import Role
 from xeforge.source.knobs import find_knobs

@@ -2,14 +2,14 @@ import pytest
 
 from tests.xeforge.propose.conftest import make_workload
 from tests.xeforge.propose.samples import HEADER
-from tests.xeforge.propose.samples import HOSTS
 from tests.xeforge.propose.samples import PRODUCT
-from tests.xeforge.propose.samples import SQUARE
-from tests.xeforge.propose.samples import SUMMED
-from tests.xeforge.propose.samples import TOTAL
-from tests.xeforge.propose.samples import TURNED
 from tests.xeforge.propose.samples import model
 from tests.xeforge.propose.samples import replaced
+from tests.xeforge.propose.samples_all import HOSTS
+from tests.xeforge.propose.samples_all import SQUARE
+from tests.xeforge.propose.samples_all import SUMMED
+from tests.xeforge.propose.samples_all import TOTAL
+from tests.xeforge.propose.samples_all import TURNED
 from xeforge.propose.recipes import hoist_host_work
 
 TURNED_SHAPES = ((64, 48), (32, 48))
