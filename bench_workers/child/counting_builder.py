@@ -9,6 +9,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+import scalar_indices
 import triton.language as tl
 from tally import Tally
 from triton.runtime import interpreter
@@ -78,7 +79,7 @@ def install(default_precision: str) -> None:
     if not hasattr(builder, "counts_work"):
         builder.counts_work = True
         _hold_narrow_floats_wide()
-        _make_scalars_indices()
+        scalar_indices.install()
         for name, method in vars(CountingMethods).items():
             if not name.startswith("__"):
                 setattr(builder, name, method)
@@ -110,17 +111,6 @@ def _hold_narrow_floats_wide() -> None:
     interpreter._get_np_dtype = np_dtype  # noqa: SLF001
     interpreter._validate_np_data_size = lambda _array, _dtype: True  # noqa: SLF001
     _Handle.__post_init__ = lambda _self: None
-
-
-def _make_scalars_indices() -> None:
-    """Let scalars be loop bounds: NumPy 2.4 refuses what Triton 3.6 does to make them so."""
-    original = interpreter._patch_lang_tensor  # noqa: SLF001
-
-    def patch(tensor: Any, scope: Any) -> None:
-        original(tensor, scope)
-        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.reshape(-1)[0]))
-
-    interpreter._patch_lang_tensor = patch  # noqa: SLF001
 
 
 def _zeros(shape: Any, dtype: Any) -> Any:

@@ -19,6 +19,7 @@ def switch_on() -> None:
 def install() -> None:
     """Give the interpreter what it lacks. Idempotent."""
     import libdevice_stand_ins
+    import scalar_indices
     from bf16 import install_bf16
     from bounds import install_bounds
 
@@ -26,6 +27,7 @@ def install() -> None:
     install_bf16()
     install_bounds()
     libdevice_stand_ins.install()
+    scalar_indices.install()
     _patch_once_per_launch()
     _allow_overflow()
 

@@ -1,10 +1,13 @@
 """The evaluator: composes oracle, examination, builds, counts and timing into one port."""
 
 import hashlib
+import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import ExitStack
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench_workers.host import builds
@@ -14,6 +17,7 @@ from bench_workers.host.card import ceilings_of
 from bench_workers.host.describe import describe
 from bench_workers.host.examine import CANDIDATE
 from bench_workers.host.examine import Examination
+from bench_workers.host.lease import card_lease
 from bench_workers.host.measure import Comparison
 from bench_workers.host.measure import Siblings
 from bench_workers.host.oracle import Oracle
@@ -83,7 +87,10 @@ class BenchEvaluator:
         self._baselines: OrderedDict[str, tuple[Session, Session]] = OrderedDict()
         self._card: tuple[Card, Ceilings] | None = None
         self._lock = threading.RLock()
-        self._builders = threading.BoundedSemaphore(parallel_builds or 2)
+        self._is_leased = False
+        self._builders = threading.BoundedSemaphore(
+            parallel_builds or max(1, (os.cpu_count() or 1) // 2)
+        )
 
     @property
     def is_interpreted(self) -> bool:
@@ -96,17 +103,16 @@ class BenchEvaluator:
 
     def describe(self, problem: Problem) -> Described:
         """Import kernel and reference, construct both, make inputs; say what was found."""
-        room = _INTERPRETED_ROOM if self.is_interpreted else 0
-        if not room:
+        with self._leased():
             found = self.card()
             room = int(_DEVICE_SHARE * found[0].memory_bytes) if found else _INTERPRETED_ROOM
-        return describe(self._sessions, problem, self._deadlines, room)
+            return describe(self._sessions, problem, self._deadlines, room)
 
     def card(self) -> tuple[Card, Ceilings] | None:
         """Return the unit in use with its measured ceilings; None when interpreted."""
         if self.is_interpreted:
             return None
-        with self._lock:
+        with self._leased():
             if self._card is None:
                 session = self._sessions.start("run")
                 try:
@@ -117,7 +123,7 @@ class BenchEvaluator:
 
     def examine(self, problem: Problem, source: str, cases: Sequence[Case]) -> Evidence:
         """Run a source on all cases and compare with the oracle."""
-        with self._lock:
+        with self._leased():
             examination = Examination(
                 self._sessions,
                 self._oracle_for(problem),
@@ -169,7 +175,7 @@ class BenchEvaluator:
             )
         found = self.card()
         ceilings = None if found is None else found[1]
-        with self._lock, ExitStack() as stack:
+        with self._leased(), ExitStack() as stack:
             oracle = self._oracle_for(problem)
             baseline, twin = self._baseline(first)
             candidate = self._loaded(second)
@@ -199,6 +205,20 @@ class BenchEvaluator:
                 self._oracle = None
             self._drop_baselines(0)
             self._sessions.close()
+
+    @contextmanager
+    def _leased(self) -> Iterator[None]:
+        """Hold the children, and the card among all processes of this machine."""
+        with self._lock:
+            if self._is_leased:
+                yield
+                return
+            with card_lease(self._backend):
+                self._is_leased = True
+                try:
+                    yield
+                finally:
+                    self._is_leased = False
 
     def _oracle_for(self, problem: Problem) -> Oracle:
         if self._oracle is None or not self._oracle.adopt(problem):

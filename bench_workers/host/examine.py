@@ -30,6 +30,8 @@ from xeforge.errors import OracleFailed
 
 CANDIDATE = "candidate"
 _MOST_RESTARTS = 3
+_MOST_TIMEOUTS = 2
+"""Each costs a whole deadline, and code that hangs twice hangs."""
 _MOST_CONFIGURATIONS = 32
 _UNCHECKABLE = "uncheckable"
 
@@ -76,6 +78,7 @@ class Examination:
         self._all = all_configurations
         self._session: Session | None = None
         self._ended = 0
+        self._timeouts = 0
         self._load_error: CandidateError | None = None
         self._found = Findings()
         self._tuned: set[str] = set()
@@ -99,7 +102,7 @@ class Examination:
 
     def _case(self, case: Case) -> CaseEvidence:
         blank = CaseEvidence(case.id, str(case.kind), str(case.fill), CaseStatus.UNCHECKED)
-        if self._ended > _MOST_RESTARTS:
+        if self._ended > _MOST_RESTARTS or self._timeouts >= _MOST_TIMEOUTS:
             words = f"not tried: the code ended its process {self._ended} times before"
             return replace(blank, message=words)
         if self._found.state_mismatch:
@@ -120,6 +123,7 @@ class Examination:
             self._ended += 1
         message = error.message
         if isinstance(error, CandidateTimeout):
+            self._timeouts += 1
             return replace(blank, status=CaseStatus.TIMED_OUT, message=message)
         if isinstance(error, CandidateDied):
             words = f"{message}\n{error.stderr_tail}".strip()
