@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     options.work.mkdir(parents=True, exist_ok=True)
     record = _open_record(options)
-    for example in examples(ROOT / "examples", tuple(options.only)):
-        print(f"== {example.name}", file=sys.stderr, flush=True)
-        found = _search(example, options)
-        print(f"   {found.headline or found.last_words}", file=sys.stderr, flush=True)
+    chosen = examples(ROOT / "examples", tuple(options.only))
+    with ThreadPoolExecutor(options.side_by_side) as pool:
+        searches = list(pool.map(lambda each: _search(each, options), chosen))
+    for example, found in zip(chosen, searches, strict=True):
+        print(f"== {example.name}: {found.headline or found.last_words}", file=sys.stderr)
+        if options.search_only:
+            continue
         record["kernels"][example.name] = _measure(example, found, options)
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    print(render(record))
+    if not options.search_only:
+        print(render(record))
     return int(any("failure" in each for each in record["kernels"].values()))
 
 
@@ -46,6 +51,14 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--budget-trials", type=int, default=None)
     parser.add_argument("--budget-seconds", type=float, default=None)
     parser.add_argument("--timeout", type=float, default=1800.0, help="seconds per search")
+    parser.add_argument(
+        "--side-by-side",
+        type=int,
+        default=1,
+        metavar="N",
+        help="searches at once; the product keeps the card to one of them at a time",
+    )
+    parser.add_argument("--search-only", action="store_true", help="measure later, with --reuse")
     parser.add_argument("--reuse", action="store_true", help="measure winners found earlier")
     parser.add_argument("--rounds", type=int, default=100, help="timed calls per side")
     parser.add_argument("--seconds", type=float, default=6.0, help="wall time per workload")
