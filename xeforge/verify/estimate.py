@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 from math import inf
-from math import sqrt
 
 from xeforge.domain.device import Device
 from xeforge.domain.problem import Workload
@@ -101,17 +100,19 @@ def launch_times(device: Device, work: KernelWork) -> dict[str, float]:
 
 
 def memory_bytes(device: Device, work: KernelWork) -> float:
-    """Return the bytes a launch moves to and from device memory.
+    """Return the bytes a launch moves to and from device memory: modelled, not counted.
 
-    Each distinct byte once; of the repeated accesses the share that the cache misses. Programs
-    that run together work on neighbouring data, so the share kept is taken as the square root
-    of what fits.
+    At least each distinct byte once. At most all accesses, and no more than each distinct byte
+    in every round of resident programs, since those share the cache. Between the two lies the
+    truth; where the data does not fit the cache, their geometric mean is taken.
     """
     total = work.loaded_bytes + work.stored_bytes
     unique = min(work.unique_bytes, total)
     if unique <= device.l2_bytes:
         return unique
-    return unique + (total - unique) * (1 - sqrt(device.l2_bytes / unique))
+    rounds = max(1.0, work.programs / (device.compute_units * resident_groups(device, work)))
+    missing = 1 - device.l2_bytes / unique
+    return float(unique * (min(total / unique, rounds) ** (missing / 2)))
 
 
 def resident_groups(device: Device, work: KernelWork) -> int:

@@ -53,13 +53,21 @@ def test_good_product_runs_at_a_sensible_share_of_peak(make):
     given = estimate(make.device, make.workload(), (good,))
     share = 2 * 8192**3 / given.seconds / 989e12
     assert 0.4 < share < 0.95
-    assert given.bound in ("matrix", "memory")
 
 
 def test_three_passes_are_slower_than_one_unless_cached(make):
-    assert seconds(make, row_pass(make, 3)) > 1.5 * seconds(make, row_pass(make, 1))
+    assert seconds(make, row_pass(make, 3)) > 1.25 * seconds(make, row_pass(make, 1))
     three = row_pass(make, 3, rows=1024, columns=1024)
     assert memory_bytes(make.device, three) == three.unique_bytes
+
+
+def test_memory_traffic_lies_between_compulsory_and_total(make):
+    three = row_pass(make, 3)
+    total = three.loaded_bytes + three.stored_bytes
+    assert three.unique_bytes < memory_bytes(make.device, three) < total
+    # A product reads its operands again and again, but the resident programs share them.
+    tiles = product(make, 32, 32, "float16", size=8192)
+    assert memory_bytes(make.device, tiles) < 0.1 * tiles.loaded_bytes
 
 
 def test_one_kernel_beats_four_that_pass_the_same_data_on(make):
