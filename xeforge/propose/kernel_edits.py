@@ -1,6 +1,7 @@
 """Small edits that several recipes need: new parameters, new arguments, fresh names."""
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 
 import libcst as cst
@@ -43,6 +44,26 @@ def adding_constexpr(name: str, default: str) -> Replacement:
     return lambda node: (
         _with_constexpr(node, name, default) if isinstance(node, cst.Parameters) else node
     )
+
+
+def adding_flags(names: Sequence[str]) -> Replacement:
+    """Return the edit that appends several compile-time flags, which a heuristic sets."""
+
+    def change(node: cst.CSTNode) -> cst.CSTNode:
+        for name in names:
+            changed = adding_constexpr(name, "False")(node)
+            node = changed if isinstance(changed, cst.CSTNode) else node
+        return node
+
+    return change
+
+
+def heuristics(conditions: Mapping[str, str]) -> cst.Decorator:
+    """Build ``@triton.heuristics`` from conditions on ``args``, by name of the flag."""
+    lines = "".join(
+        f'        "{name}": lambda args: {condition},\n' for name, condition in conditions.items()
+    )
+    return cst.Decorator(cst.parse_expression(f"triton.heuristics(\n    {{\n{lines}    }}\n)"))
 
 
 def _with_constexpr(node: cst.Parameters, name: str, default: str) -> cst.Parameters:

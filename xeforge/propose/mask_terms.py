@@ -183,20 +183,25 @@ def _is_loop_start(
     target, stop, steps = text(loop.target), args[min(1, len(args) - 1)], args[2:]
     if steps:
         is_start = text(start) == target and text(steps[0]) == block
-        return is_start and _is_at_most(jit, stop, extent)
+        return is_start and _is_at_most(jit, stop, extent, block)
     parts = ceil_division(once(jit, stop))
     is_counted = parts is not None and [text(each) for each in parts] == [extent, block]
     return is_counted and text(start) in {f"{target}*{block}", f"{block}*{target}"}
 
 
-def _is_at_most(jit: Jit, stop: cst.BaseExpression, extent: str) -> bool:
-    """Say whether a loop's end is the extent or the smaller of it and something else."""
-    if text(stop) == extent:
+def _is_at_most(jit: Jit, stop: cst.BaseExpression, extent: str, block: str) -> bool:
+    """Say whether a loop's end is the extent or the smaller of it and something else.
+
+    One block is as good: it is no more than an extent that blocks divide.
+    """
+    if text(stop) in {extent, block}:
         return True
+    if isinstance(stop, cst.IfExp):
+        return all(_is_at_most(jit, each, extent, block) for each in (stop.body, stop.orelse))
     if isinstance(stop, cst.Name) and stop.value not in jit.parameters:
         values = assignments(jit.node, stop.value)
         return bool(values) and all(
-            each is not None and _is_at_most(jit, each, extent) for each in values
+            each is not None and _is_at_most(jit, each, extent, block) for each in values
         )
     is_smaller = isinstance(stop, cst.Call) and last_name(stop.func) in {"min", "minimum"}
     args = stop.args if isinstance(stop, cst.Call) else ()

@@ -37,6 +37,7 @@ from xeforge.source.syntax_tree import argument
 from xeforge.source.syntax_tree import integer
 from xeforge.source.syntax_tree import keyword_argument
 from xeforge.source.syntax_tree import replace
+from xeforge.source.syntax_tree import text
 from xeforge.source.syntax_tree import with_argument
 from xeforge.source.tile_values import follow
 
@@ -251,11 +252,13 @@ def _bound(tree: KernelTree, jit: Jit, launches: tuple[Launch, ...], name: str) 
 
 
 def _is_computed(jit: Jit, name: str) -> bool:
-    return any(f'"{name}"' in _plain(call) for call in jit.heuristics)
-
-
-def _plain(node: cst.CSTNode) -> str:
-    return cst.Module([]).code_for_node(node).replace("'", '"')
+    """Say whether a heuristic decides a parameter or option at each launch."""
+    return any(
+        isinstance(each, cst.DictElement) and text(each.key).strip("'\"") == name
+        for call in jit.heuristics
+        for argument in call.args[:1]
+        for each in (argument.value.elements if isinstance(argument.value, cst.Dict) else ())
+    )
 
 
 def _options(

@@ -114,6 +114,38 @@ WIDE = {
     ),
 }
 
+NORM = """@triton.jit
+def norm_kernel(x_ptr, w_ptr, y_ptr, n, B: tl.constexpr):
+    row = tl.program_id(0)
+    total = tl.zeros((B,), dtype=tl.float32)
+    for start in range(0, n, B):
+        offs = start + tl.arange(0, B)
+        x = tl.load(x_ptr + row * n + offs, mask=offs < n, other=0.0)
+        total += x * x
+    scale = 1.0 / tl.sqrt(tl.sum(total, 0) / n + 1e-3)
+    for start in range(0, n, B):
+        offs = start + tl.arange(0, B)
+        x = tl.load(x_ptr + row * n + offs, mask=offs < n, other=0.0)
+        w = tl.load(w_ptr + row * n + offs, mask=offs < n, other=0.0)
+        tl.store(y_ptr + row * n + offs, x * scale * w, mask=offs < n)
+
+
+"""
+NORMED = """
+rows, n = x.shape
+y = torch.empty_like(x)
+norm_kernel[(rows,)](x, w, y, n, B=16)
+return y
+"""
+ROWS = {
+    "norm": Sample(
+        HEADER + NORM + model(NORMED),
+        SQUARE,
+        (SQUARE, CROOKED, ((3, 64), (3, 64)), ((3, 77), (3, 77))),
+        tolerance=2e-3,
+    ),
+}
+
 ALL = {
     "drop_fp32_upcast": UPCASTS,
     "group_program_order": GROUPINGS,
@@ -122,4 +154,5 @@ ALL = {
     "drop_masks": MASKS,
     "hoist_host_work": HOSTS,
     "drop_float64": WIDE,
+    "whole_rows": ROWS,
 }

@@ -76,3 +76,10 @@ class TestAutotune:
         )
         source = scaled("scale[(triton.cdiv(n, 64),)](x, y, n, B=64)").replace(SCALE, kernel)
         assert set(by_name(source)) == {"B", "num_stages"}
+
+    def test_heuristics_that_only_read_a_block_leave_it_a_knob(self):
+        kernel = SCALE.replace(
+            "@triton.jit", '@triton.heuristics({"EVEN": lambda a: a["B"] > 4})\n@triton.jit'
+        )
+        source = scaled("scale[(triton.cdiv(n, 64),)](x, y, n, B=64)").replace(SCALE, kernel)
+        assert set(by_name(source)) == {"B", "num_warps", "num_stages"}

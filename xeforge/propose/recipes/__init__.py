@@ -7,6 +7,7 @@ from xeforge.propose.recipes import fuse_elementwise
 from xeforge.propose.recipes import fuse_epilogue
 from xeforge.propose.recipes import group_program_order
 from xeforge.propose.recipes import hoist_host_work
+from xeforge.propose.recipes import whole_rows
 from xeforge.propose.rewrite import Recipe
 
 RECIPES: tuple[Recipe, ...] = (
@@ -15,6 +16,7 @@ RECIPES: tuple[Recipe, ...] = (
     fuse_elementwise,
     fuse_epilogue,
     hoist_host_work,
+    whole_rows,
     drop_masks,
     group_program_order,
 )

@@ -19,7 +19,8 @@ import libcst as cst
 from xeforge.domain.device import Device
 from xeforge.domain.problem import Problem
 from xeforge.propose.host_values import follow_forward
-from xeforge.propose.kernel_edits import adding_constexpr
+from xeforge.propose.kernel_edits import adding_flags
+from xeforge.propose.kernel_edits import heuristics
 from xeforge.propose.kernel_edits import is_called_by_kernels
 from xeforge.propose.mask_terms import MaskTerm
 from xeforge.propose.mask_terms import redundant_terms
@@ -134,12 +135,10 @@ def _accesses(jit: Jit, terms: tuple[MaskTerm, ...]) -> Iterator[_Access]:
 def _kernel_changes(
     jit: Jit, accesses: list[_Access], terms: dict[str, MaskTerm]
 ) -> Iterator[tuple[cst.CSTNode, Replacement]]:
-    yield jit.node.params, _adding(tuple(terms))
-    lines = "".join(
-        f'        "{flag}": lambda args: args["{term.extent}"] % args["{term.block}"] == 0,\n'
-        for flag, term in terms.items()
+    yield jit.node.params, adding_flags(tuple(terms))
+    decorator = heuristics(
+        {flag: f'args["{term.extent}"] % args["{term.block}"] == 0' for flag, term in terms.items()}
     )
-    decorator = cst.Decorator(cst.parse_expression(f"triton.heuristics(\n    {{\n{lines}    }}\n)"))
     innermost = jit.node.decorators[-1]
     yield innermost, lambda node: cst.FlattenSentinel([decorator, node])
     by_statement: dict[cst.CSTNode, list[_Access]] = {}
@@ -151,16 +150,6 @@ def _kernel_changes(
         else:
             for each in inside:
                 yield each.call, _choice(each)
-
-
-def _adding(flags: tuple[str, ...]) -> Replacement:
-    def change(node: cst.CSTNode) -> cst.CSTNode:
-        for flag in flags:
-            changed = adding_constexpr(flag, "False")(node)
-            node = changed if isinstance(changed, cst.CSTNode) else node
-        return node
-
-    return change
 
 
 def _statement_of(jit: Jit, call: cst.Call) -> cst.CSTNode:

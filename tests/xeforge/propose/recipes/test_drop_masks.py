@@ -14,6 +14,7 @@ from tests.xeforge.propose.samples_all import SQUARE
 from tests.xeforge.propose.samples_all import SUMMED
 from tests.xeforge.propose.samples_all import TOTAL
 from xeforge.propose.recipes import drop_masks
+from xeforge.source.knobs import find_knobs
 
 HEURISTICS = """@triton.heuristics(
     {
@@ -139,3 +140,9 @@ def test_a_block_that_no_launch_passes_cannot_be_asked_for(rewrites):
 def test_applied_twice_changes_nothing_more(rewrites):
     (found,) = rewrites(drop_masks, MASKS["product"])
     assert rewrites(drop_masks, found.source, shapes=EVEN) == ()
+
+
+def test_blocks_stay_knobs(rewrites):
+    (found,) = rewrites(drop_masks, MASKS["product"])
+    before = {each.name for each in find_knobs(MASKS["product"].source)}
+    assert {each.name for each in find_knobs(found.source)} == before
