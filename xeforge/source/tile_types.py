@@ -165,13 +165,14 @@ def _promoted(dtypes: list[str | None], tiles: tuple[Tile, ...]) -> str | None:
     pointing = [each.dtype for each in tiles if each.pointer is not None]
     if pointing:
         return pointing[0]
-    if any(each.shape != () for each in tiles):
-        # A scalar operand never widens a tile.
-        dtypes = [each.dtype for each in tiles if each.shape != ()]
-    weak = ("constant", SCALAR_NUMBER, "int32", "bool")
-    solid = [each for each in dtypes if each not in weak]
-    if not solid:
-        return next((each for each in weak if each in dtypes), None)
-    if "float64" in solid or "float32" in solid:
-        return "float64" if "float64" in solid else "float32"
-    return solid[0] if len(set(solid)) == 1 else None
+    for wide in ("float64", "float32"):
+        if wide in dtypes:
+            return wide
+    floats = {each for each in dtypes if each and each.startswith(("float", "bfloat", "*"))}
+    if None in dtypes or len(floats) > 1:
+        return None
+    if floats:
+        # A number that is a kernel argument may be a float32, which widens; a literal never does.
+        return None if SCALAR_NUMBER in dtypes else floats.pop()
+    known = ("constant", SCALAR_NUMBER, "int64", "int32", "bool")
+    return next((each for each in known if each in dtypes), dtypes[0] if dtypes else None)

@@ -48,7 +48,7 @@ def follow(tree: KernelTree, jit: Jit) -> TileFacts:
         is_pointer = name in pointers
         env[name] = Tile((), f"*{name}", name) if is_pointer else Tile((), SCALAR_NUMBER)
         if name in jit.constexprs:
-            env[name] = Tile((), SCALAR_NUMBER, symbol=name)
+            env[name] = Tile((), "int32", symbol=name)
     _Follower(tree, facts, depth=0).block(jit.node.body, env)
     return facts
 
