@@ -22,6 +22,8 @@ _THREADS_TO_STREAM = 0.125
 """Share of resident threads below which loads in flight no longer fill the bus."""
 _WARPS_TO_MULTIPLY = 4
 """Warps per compute unit that keep all its matrix units busy: one for each scheduler."""
+_OVERLAP_LOSS = 0.25
+"""Part of the lesser times that the greatest does not hide: loads wait for products and back."""
 _SPILL_BYTES_DOUBLING = 128
 """Spilled bytes per thread that about double the time of the loop they sit in."""
 _STAND_INS: Mapping[str, tuple[str, ...]] = {
@@ -56,8 +58,8 @@ class _Fill:
 def estimate(device: Device, workload: Workload, works: tuple[KernelWork, ...]) -> Estimate:
     """Model the time of one call: the launches one after the other.
 
-    Each launch takes as long as the slowest of memory, cache, matrix and vector units, plus
-    the launch itself.
+    Each launch takes as long as the slowest of memory, cache, matrix and vector units, a part
+    of what the others need, and the launch itself.
 
     Args:
         device: Target.
@@ -68,7 +70,8 @@ def estimate(device: Device, workload: Workload, works: tuple[KernelWork, ...]) 
     for work in works:
         times = launch_times(device, work)
         bound = max(times, key=lambda name: times[name])
-        parts[bound] += times[bound]
+        hidden = sum(times.values()) - times[bound]
+        parts[bound] += times[bound] + _OVERLAP_LOSS * hidden
         parts["launch"] += device.launch_seconds
     return Estimate(
         workload=workload.name,

@@ -167,6 +167,15 @@ def test_half_empty_last_round_costs_time(make):
     assert ratio == pytest.approx(2.0)
 
 
+def test_narrower_operands_pay_even_where_the_cache_is_the_limit(make):
+    wide = product(make, 32, 32, "tf32", num_warps=4, registers=64)
+    narrow = product(make, 32, 32, "float16", num_warps=4, registers=64)
+    before = estimate(make.device, make.workload(), (wide,))
+    after = estimate(make.device, make.workload(), (narrow,))
+    assert before.bound == after.bound == "cache"
+    assert before.seconds > 1.01 * after.seconds
+
+
 def test_few_threads_cannot_fill_the_bus(make):
     few = make.work(programs=8, num_warps=4)
     assert seconds(make, few) > 5 * seconds(make, make.work(programs=4096, num_warps=4))
