@@ -1,5 +1,6 @@
 """Everything a check may look at: recorded facts, nothing that runs."""
 
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,12 +61,12 @@ class CheckContext:
         problem: Problem,
         device: Device,
         build: BuildEvidence | None,
-        parent_build: BuildEvidence | None,
         evidence: Evidence | None,
-        samples: Sequence[PairedSamples],
         audit: Evidence,
-        ceilings: Ceilings | None,
-        trusted: frozenset[str],
+        trusted: Collection[str],
+        parent_build: BuildEvidence | None = None,
+        samples: Sequence[PairedSamples] = (),
+        ceilings: Ceilings | None = None,
     ) -> "CheckContext":
         """Collect the facts and work out the plan behind the case names."""
         return cls(
@@ -77,7 +78,7 @@ class CheckContext:
             samples=tuple(samples),
             audit=audit,
             ceilings=ceilings,
-            trusted=trusted,
+            trusted=frozenset(trusted),
             plan=case_by_key(problem, interpreted=audit.interpreted),
         )
 

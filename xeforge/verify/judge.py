@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from collections.abc import Sequence
-from dataclasses import replace
 
 from xeforge.domain.device import Ceilings
 from xeforge.domain.device import Device
@@ -23,6 +22,7 @@ from xeforge.verify.checks import CHECKS
 from xeforge.verify.context import CheckContext
 from xeforge.verify.coverage import oracle_failure
 from xeforge.verify.coverage import unverified
+from xeforge.verify.speed import SpeedResult
 from xeforge.verify.speed import judge_speed
 from xeforge.verify.worst import worst_first
 
@@ -44,10 +44,7 @@ def judge(
     trusted: Collection[str],
     parent_build: BuildEvidence | None = None,
 ) -> Trial:
-    """Decide about one candidate: wrong, or right and how fast.
-
-    All checks look at everything; the worst complaint decides. Speed is compared only when
-    there is none: by samples where there are some, else by estimates.
+    """Decide about one candidate: wrong, or right and how fast. The worst complaint decides.
 
     Args:
         problem: What was asked.
@@ -56,7 +53,7 @@ def judge(
         against: Whom it is compared with.
         gated: What reading it showed.
         build: Compiler reports; None when it did not get that far.
-        evidence: Of its runs; None when it did not get that far.
+        evidence: Of its runs; None as well.
         samples: Paired times, the incumbent first.
         estimates: Modelled times, where nothing can be timed.
         incumbent_estimates: The same of the incumbent.
@@ -69,25 +66,17 @@ def judge(
         problem=problem,
         device=device,
         build=build,
-        parent_build=parent_build,
         evidence=evidence,
-        samples=samples,
         audit=audit,
+        trusted=trusted,
+        parent_build=parent_build,
+        samples=samples,
         ceilings=ceilings,
-        trusted=frozenset(trusted),
     )
-    findings = worst_first((*gated, *(check(context) for _, check in CHECKS)))
-    trial = Trial(
-        candidate=candidate,
-        against=against,
-        verdict=_fault(findings) or _unproven(context),
-        findings=findings,
-        builds=build.reports if build is not None else (),
-    )
-    if trial.verdict.outcome is not Outcome.UNDECIDED or trial.verdict.message:
-        return trial
-    speed = judge_speed(context, estimates, incumbent_estimates)
-    return replace(trial, verdict=speed.verdict, ratio=speed.ratio, results=speed.results)
+    findings = worst_first((*gated, *_checked(context)))
+    speed = _concluded(context, findings, estimates, incumbent_estimates)
+    builds = build.reports if build is not None else ()
+    return Trial(candidate, against, speed.verdict, findings, builds, speed.ratio, speed.results)
 
 
 def correctness(
@@ -101,17 +90,27 @@ def correctness(
 ) -> tuple[Finding, ...]:
     """Return what the checks say of a candidate that was not timed yet, worst first."""
     context = CheckContext.of(
-        problem=problem,
-        device=device,
-        build=build,
-        parent_build=None,
-        evidence=evidence,
-        samples=(),
-        audit=audit,
-        ceilings=None,
-        trusted=frozenset(trusted),
+        problem=problem, device=device, build=build, evidence=evidence, audit=audit, trusted=trusted
     )
-    return worst_first(check(context) for _, check in CHECKS)
+    return worst_first(_checked(context))
+
+
+def _checked(context: CheckContext) -> tuple[Finding, ...]:
+    """Run all checks; none stops the others."""
+    return tuple(check(context) for _, check in CHECKS)
+
+
+def _concluded(
+    context: CheckContext,
+    findings: Sequence[Finding],
+    estimates: Sequence[Estimate],
+    incumbent_estimates: Sequence[Estimate],
+) -> SpeedResult:
+    """Return the verdict; the speed matters only where nothing else decides."""
+    verdict = _fault(findings) or _unproven(context)
+    if verdict is not None:
+        return SpeedResult(verdict)
+    return judge_speed(context, estimates, incumbent_estimates)
 
 
 def _fault(findings: Sequence[Finding]) -> Verdict | None:
@@ -123,9 +122,10 @@ def _fault(findings: Sequence[Finding]) -> Verdict | None:
     return rejected(reason, f"{worst.check}: {worst.message}")
 
 
-def _unproven(context: CheckContext) -> Verdict:
-    """Return why nothing can be said, or an undecided verdict without words: compare speed."""
+def _unproven(context: CheckContext) -> Verdict | None:
+    """Return why nothing can be said about the speed, if so."""
     failure = oracle_failure(context)
     if failure:
         return void(VoidReason.ORACLE_FAILED, failure)
-    return Verdict(Outcome.UNDECIDED, unverified(context))
+    missing = unverified(context)
+    return Verdict(Outcome.UNDECIDED, missing) if missing else None

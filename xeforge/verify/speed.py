@@ -22,7 +22,7 @@ from xeforge.verify.floors import roofline_seconds
 
 @dataclass(frozen=True, slots=True)
 class SpeedResult:
-    """A verdict on a correct candidate.
+    """A verdict with the numbers of the comparison behind it, if there was one.
 
     Attributes:
         verdict: Accepted, rejected for want of speed, or undecided.
@@ -31,8 +31,8 @@ class SpeedResult:
     """
 
     verdict: Verdict
-    ratio: Interval | None
-    results: tuple[WorkloadResult, ...]
+    ratio: Interval | None = None
+    results: tuple[WorkloadResult, ...] = ()
 
 
 def judge_speed(
@@ -47,9 +47,7 @@ def judge_speed(
         absent = _absent(context, {each.workload for each in estimates})
         whole, each = compare_estimates(incumbent_estimates, estimates)
         return _result(context, whole, each, Grade.ESTIMATED, absent)
-    return SpeedResult(
-        Verdict(Outcome.UNDECIDED, "right, but its speed was not compared"), None, ()
-    )
+    return SpeedResult(Verdict(Outcome.UNDECIDED, "right, but its speed was not compared"))
 
 
 def _absent(context: CheckContext, seen: set[str]) -> list[str]:

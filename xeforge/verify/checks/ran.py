@@ -12,20 +12,21 @@ from xeforge.verify.places import describe_case
 NAME = "ran"
 ENDED_BADLY = (CaseStatus.RAISED, CaseStatus.TIMED_OUT, CaseStatus.DIED)
 _REASONS: tuple[tuple[str, Reason], ...] = (
+    ("out of memory", Reason.RESOURCE_LIMIT),
     ("illegal memory access", Reason.MEMORY_SAFETY),
     ("segmentation fault", Reason.MEMORY_SAFETY),
     ("sigsegv", Reason.MEMORY_SAFETY),
     ("sigbus", Reason.MEMORY_SAFETY),
     ("misaligned address", Reason.GPU_FAULT),
-    ("device-side assert", Reason.GPU_FAULT),
+    ("device-side assert triggered", Reason.GPU_FAULT),
     ("unspecified launch failure", Reason.GPU_FAULT),
     ("out of resource", Reason.RESOURCE_LIMIT),
     ("outofresources", Reason.RESOURCE_LIMIT),
-    ("out of memory", Reason.RESOURCE_LIMIT),
     ("memory limit", Reason.RESOURCE_LIMIT),
     ("memoryerror", Reason.RESOURCE_LIMIT),
 )
-"""What drivers, Triton and our sandbox call these; first match wins."""
+"""What drivers, Triton and our sandbox call these; first match wins. Torch ends every device error
+with advice on "device-side assertions", so words that it may add come last or are spelt out."""
 
 
 def check(context: CheckContext) -> Finding:

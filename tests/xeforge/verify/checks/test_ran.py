@@ -27,6 +27,11 @@ def test_answers_pass(make):
         (CaseStatus.RAISED, "CUDA out of memory", Reason.RESOURCE_LIMIT),
         (CaseStatus.RAISED, "an illegal memory access was encountered", Reason.MEMORY_SAFETY),
         (CaseStatus.RAISED, "device-side assert triggered", Reason.GPU_FAULT),
+        (
+            CaseStatus.RAISED,
+            "CUDA error: out of memory; compile with TORCH_USE_CUDA_DSA for device-side assertions",
+            Reason.RESOURCE_LIMIT,
+        ),
         (CaseStatus.TIMED_OUT, "60 s", Reason.TIMEOUT),
         (CaseStatus.DIED, "exit code 3", Reason.NO_RESULT),
         (CaseStatus.DIED, "killed by SIGSEGV", Reason.MEMORY_SAFETY),
