@@ -7,6 +7,8 @@ from typing import Any
 import torch
 
 DELAY_CYCLES_PER_SECOND = 2_000_000_000
+UNUSED_BYTES = 1 << 30
+"""More than this is given back between requests."""
 
 
 class HostEvent:
@@ -54,6 +56,13 @@ class SessionDevice:
     def empty_cache(self) -> None:
         """Give unused device memory back."""
         if self.module is not None:
+            self.module.empty_cache()
+
+    def trim(self) -> None:
+        """Give unused device memory back once there is much of it: siblings share the card."""
+        if self.module is None or not hasattr(self.module, "memory_reserved"):
+            return
+        if self.module.memory_reserved() - self.module.memory_allocated() > UNUSED_BYTES:
             self.module.empty_cache()
 
     def delay(self) -> Callable[[float], None] | None:

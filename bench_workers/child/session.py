@@ -135,7 +135,7 @@ def _guarded(operation: Operation) -> Callable[[dict[str, Any]], dict[str, Any]]
         from loading import Fault
 
         try:
-            return operation(session, payload)
+            return _trimmed(session, operation(session, payload))
         except Fault as fault:
             return {
                 "fault": {
@@ -149,6 +149,11 @@ def _guarded(operation: Operation) -> Callable[[dict[str, Any]], dict[str, Any]]
             return {"needed_bytes": full.needed_bytes}
 
     return run
+
+
+def _trimmed(session: Session, answer: dict[str, Any]) -> dict[str, Any]:
+    session.device.trim()
+    return answer
 
 
 def _open(session: Session, _payload: dict[str, Any]) -> dict[str, Any]:

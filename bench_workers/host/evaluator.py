@@ -182,6 +182,10 @@ class BenchEvaluator:
             stack.callback(candidate.close)
             stack.callback(self._drop_dead_baselines)
             siblings = Siblings(baseline, candidate, twin)
+            # After a failure the kept children hold models and inputs of a run that will not go on.
+            undo = stack.enter_context(ExitStack())
+            undo.callback(oracle.close)
+            undo.callback(self._drop_baselines, 0)
             results = tuple(
                 Comparison(
                     oracle,
@@ -194,6 +198,7 @@ class BenchEvaluator:
                 ).run()
                 for workload in workloads
             )
+            undo.pop_all()
             self._keep_caches({first: baseline, second: candidate})
             return results
 

@@ -22,6 +22,7 @@ from xeforge.domain.problem import Workload
 from xeforge.domain.samples import PairedSamples
 from xeforge.errors import CandidateError
 from xeforge.errors import CandidateRaised
+from xeforge.errors import OutOfHostResources
 from xeforge.ports import TimingPlan
 
 CANDIDATE = "candidate"
@@ -138,7 +139,13 @@ class Comparison:
     def _ask(
         self, name: str, op: str, payload: Mapping[str, Any], *, factor: float = 1.0
     ) -> dict[str, Any]:
-        """Ask one side; its failures say which side it was."""
+        """Ask one side; its failures say which side it was.
+
+        Raises:
+            CandidateError: The candidate failed.
+            OutOfHostResources: The baseline or its twin did, which was right before: not the
+                candidate's fault.
+        """
         words = {"first": "the baseline side", "second": "the candidate", "twin": "the control"}
         try:
             return self._children()[name].ask(
@@ -147,8 +154,13 @@ class Comparison:
                 seconds=factor * self._deadlines.case,
             )
         except CandidateError as error:
-            error.message = f"{words[name]} while timed: {error.message}"
-            error.args = (error.message,)
+            message = f"{words[name]} while timed: {error.message}"
+            if name != "second":
+                raise OutOfHostResources(
+                    message, remedy="see what else uses the card (nvidia-smi, xpu-smi)"
+                ) from error
+            error.message = message
+            error.args = (message,)
             raise
 
     def _payload(self) -> dict[str, Any]:

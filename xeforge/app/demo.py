@@ -19,7 +19,7 @@ from xeforge.errors import BadRequest
 
 EXAMPLE = "matmul_upcast"
 TRIALS = 12
-SECONDS = 240.0
+SECONDS = 150.0
 
 
 def command() -> None:

@@ -17,6 +17,7 @@ from bench_workers.sandbox.layers import best_layer
 from xeforge.domain.device import Ceilings
 from xeforge.domain.problem import Workload
 from xeforge.errors import CandidateRaised
+from xeforge.errors import OutOfHostResources
 from xeforge.errors import PlatformError
 from xeforge.ports import TimingPlan
 
@@ -33,9 +34,11 @@ def bench(make):
     baseline = sessions.start("run", files=[("candidate", job.kernel.text)])
     twin = sessions.start("run", files=[("candidate", job.kernel.text)])
 
-    def compare(source):
-        with closing(sessions.start("run", files=[("candidate", source)])) as candidate:
-            siblings = Siblings(baseline, candidate, twin)
+    def compare(source, *, is_baseline=False):
+        with closing(sessions.start("run", files=[("candidate", source)])) as child:
+            siblings = (
+                Siblings(child, twin, twin) if is_baseline else Siblings(baseline, child, twin)
+            )
             workload = job.workloads[0]
             return Comparison(
                 oracle, siblings, workload, PLAN, DEADLINES, ceilings=None, backend="cpu"
@@ -92,6 +95,14 @@ def test_a_side_that_fails_is_named(bench, make):
     with pytest.raises(CandidateRaised, match="the candidate while timed: ValueError: 1"):
         bench(source)
     assert bench(make.text("linear")).outputs_wrong == 0
+
+
+def test_a_baseline_that_fails_is_no_fault_of_the_candidate(bench, make):
+    source = make.text("linear").replace(
+        "        (m, k), n", "        raise ValueError(1)\n        (m, k), n"
+    )
+    with pytest.raises(OutOfHostResources, match="the baseline side while timed: ValueError: 1"):
+        bench(source, is_baseline=True)
 
 
 def test_interpreted_kernels_are_never_timed(evaluator, make):
