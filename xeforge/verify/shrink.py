@@ -1,6 +1,7 @@
 """Makes a workload small enough for Triton's interpreter, keeping its ragged remainders."""
 
 from dataclasses import dataclass
+from math import prod
 
 from xeforge.domain.problem import Workload
 from xeforge.verify.resize import Sizes
@@ -27,7 +28,7 @@ class Budget:
     """What one case may cost.
 
     Attributes:
-        elements: Of all inputs together.
+        elements: Of all inputs together; one of them may have half of it.
         work: Product of the three largest sizes.
     """
 
@@ -44,7 +45,9 @@ SMALL = Budget(elements=2**15, work=2**19)
 
 def fits(workload: Workload, budget: Budget) -> bool:
     """Say whether a workload costs no more than the budget."""
-    return element_count(workload) <= budget.elements and work_proxy(workload) <= budget.work
+    largest = max((prod(spec.shape) for spec in workload.inputs), default=0)
+    elements = max(element_count(workload), 2 * largest)
+    return elements <= budget.elements and work_proxy(workload) <= budget.work
 
 
 def shrunk(workload: Workload, budget: Budget) -> Workload:
