@@ -47,6 +47,14 @@ _DEVICE_SHARE = 0.25
 _CASE_SECONDS = {"cpu": 60.0, "cuda": 30.0, "xpu": 30.0}
 
 
+def _ahead(backend: Backend) -> int:
+    """Return how many warm children to keep: each import takes a processor for some seconds.
+
+    A comparison on a device takes up to four children, and the device waits for them.
+    """
+    return 1 if backend == "cpu" else min(4, max(1, (os.cpu_count() or 1) // 3))
+
+
 class BenchEvaluator:
     """Implements `xeforge.ports.Evaluator` with sandboxed children.
 
@@ -69,7 +77,7 @@ class BenchEvaluator:
         work_dir: Path,
         parallel_builds: int | None = None,
         deadlines: Deadlines | None = None,
-        spares: int = 1,
+        spares: int | None = None,
     ) -> None:
         self._device = device
         self._backend = backend
@@ -81,7 +89,8 @@ class BenchEvaluator:
             layer=self._layer,
             work_directory=work_dir,
             memory_bytes=_HOST_MEMORY_BYTES,
-            spares=spares,
+            spares=_ahead(backend) if spares is None else spares,
+            builders=_ahead(backend),
         )
         self._oracle: Oracle | None = None
         self._baselines: OrderedDict[str, tuple[Session, Session]] = OrderedDict()

@@ -1,5 +1,6 @@
 """Starts and asks the children that load, build and run user code."""
 
+import threading
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -121,6 +122,7 @@ class Sessions:
         work_directory: Where private folders are made.
         memory_bytes: Most host memory of a child.
         spares: How many children for candidates are kept warm.
+        builders: How many children that compile are kept warm, from the first build on.
     """
 
     def __init__(
@@ -131,6 +133,7 @@ class Sessions:
         work_directory: Path | None = None,
         memory_bytes: int = 16 << 30,
         spares: int = 1,
+        builders: int = 1,
     ) -> None:
         self.backend = backend
         self.layer = layer
@@ -147,7 +150,11 @@ class Sessions:
             count=spares,
             inherit=self._descriptors("run"),
             options=self._options("run"),
+            parallel=max(1, spares),
         )
+        self._builder_count = builders
+        self._builders: Spares | None = None
+        self._lock = threading.Lock()
 
     @property
     def is_interpreted(self) -> bool:
@@ -190,8 +197,17 @@ class Sessions:
 
     def compiler(self, role: Literal["build", "count"]) -> Child:
         """Start a child that compiles or counts; it never sees a device."""
-        options = {"preload": list(PRELOAD)} if role == "build" else {}
-        return launch(role, self._policies["cpu"], options=options)
+        if role == "count":
+            # The interpreter must be chosen before triton is imported, so nothing is preloaded.
+            return launch(role, self._policies["cpu"])
+        with self._lock:
+            if self._builders is None:
+                self._builders = Spares(
+                    self._policies["cpu"],
+                    count=self._builder_count,
+                    parallel=max(1, self._builder_count),
+                )
+        return self._builders.take(role)
 
     def _child(self, role: Role) -> Child:
         if role == "run":
@@ -228,5 +244,7 @@ class Sessions:
     def close(self) -> None:
         """End spare children and give the shared memory back; others must have ended."""
         self._spares.close()
+        if self._builders is not None:
+            self._builders.close()
         self.given.close()
         self.answers.close()

@@ -2,10 +2,12 @@
 
 import ast
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from xeforge.domain.candidate import BASELINE_ID
 from xeforge.domain.candidate import Candidate
+from xeforge.domain.case import Case
 from xeforge.domain.events import Analyzed
 from xeforge.domain.events import Audited
 from xeforge.domain.events import Built
@@ -97,14 +99,20 @@ def _audit(problem: Problem, parts: Parts) -> Audited:
     evaluator, source = parts.evaluator, problem.kernel.text
     is_interpreted = evaluator.is_interpreted
     cases = plan_cases(problem, purpose="audit", interpreted=is_interpreted, seed=problem.seed)
-    evidence = evaluator.examine(problem, source, cases)
-    if parts.interpreter is not None:
-        more = plan_cases(problem, purpose="audit", interpreted=True, seed=problem.seed)
-        renamed = tuple(replace(each, id=f"{INTERPRETED_PREFIX}{each.id}") for each in more)
-        checked = parts.interpreter.examine(problem, source, renamed)
-        cases = (*cases, *renamed)
-        evidence = replace(evidence, cases=(*evidence.cases, *checked.cases))
-    build = evaluator.build(problem, source, problem.timed)
+    interpreted = _interpreted_cases(problem) if parts.interpreter else ()
+    # Device, interpreter and compiler do not need each other.
+    with ThreadPoolExecutor(2) as pool:
+        building = pool.submit(evaluator.build, problem, source, problem.timed)
+        checking = (
+            pool.submit(parts.interpreter.examine, problem, source, interpreted)
+            if parts.interpreter
+            else None
+        )
+        evidence = evaluator.examine(problem, source, cases)
+        build = building.result()
+        if checking is not None:
+            cases = (*cases, *interpreted)
+            evidence = replace(evidence, cases=(*evidence.cases, *checking.result().cases))
     static = find_issues(problem.kernel, problem.reference)
     report = audit.findings(problem, cases, evidence, build, static)
     unit = evaluator.card()
@@ -120,6 +128,12 @@ def _audit(problem: Problem, parts: Parts) -> Audited:
         ceilings=unit[1] if unit else None,
         sandbox=evaluator.sandbox(),
     )
+
+
+def _interpreted_cases(problem: Problem) -> tuple[Case, ...]:
+    """Plan the audit's cases in the interpreter beside those on the device."""
+    cases = plan_cases(problem, purpose="audit", interpreted=True, seed=problem.seed)
+    return tuple(replace(each, id=f"{INTERPRETED_PREFIX}{each.id}") for each in cases)
 
 
 def _baseline_estimates(
