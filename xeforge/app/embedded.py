@@ -3,6 +3,8 @@
 import os
 import secrets
 from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED
 from concurrent.futures import Future
@@ -20,6 +22,10 @@ from xeforge.app.files import make_folder
 from xeforge.domain.events import Resumed
 from xeforge.domain.history import History
 from xeforge.domain.problem import Problem
+from xeforge.domain.steps import NEEDS_DEVICE
+from xeforge.domain.steps import Confirm
+from xeforge.domain.steps import Finish
+from xeforge.domain.steps import Step
 from xeforge.errors import StoreConflict
 from xeforge.pipeline.advance import advance
 from xeforge.pipeline.engine import ready_steps
@@ -115,15 +121,14 @@ def drive(
     """
     worker = local_worker()
     history = parts.store.history(job)
-    running: dict[Future[History], str] = {}
+    running: dict[Future[History], Step] = {}
     pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="step")
     try:
         while history.finished is None:
-            busy = set(running.values())
-            for step in ready_steps(history):
-                if step.id not in busy and len(running) < parallel:
+            for step in _startable(ready_steps(history), running.values()):
+                if len(running) < parallel:
                     future = pool.submit(advance, history, step, parts, worker=worker)
-                    running[future] = step.id
+                    running[future] = step
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 running.pop(future)
@@ -133,6 +138,23 @@ def drive(
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return history
+
+
+def _startable(ready: Iterable[Step], running: Collection[Step]) -> list[Step]:
+    """Leave out what is under way, and what must wait for it.
+
+    A device step under way may change what is asked of the device next, and a job ends only when
+    nothing is under way.
+    """
+    busy = {step.id for step in running}
+    is_device_busy = any(isinstance(step, NEEDS_DEVICE) for step in running)
+    return [
+        step
+        for step in ready
+        if step.id not in busy
+        and not (is_device_busy and isinstance(step, NEEDS_DEVICE))
+        and not (busy and isinstance(step, Confirm | Finish))
+    ]
 
 
 def _settle(future: Future[History]) -> None:

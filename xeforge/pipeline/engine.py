@@ -83,7 +83,7 @@ def _search(history: History) -> tuple[Step, ...]:
         or _incomparable(history)
     )
     if stop or history.first(Confirmed) is not None:
-        return _conclude(history, stop or "the search is over")
+        return _waiting_verdicts(history) or _conclude(history, stop or "the search is over")
     if history.unjudged():
         return _judging(history)
     proposal = _proposal(history)
@@ -93,15 +93,22 @@ def _search(history: History) -> tuple[Step, ...]:
 def _judging(history: History) -> tuple[Step, ...]:
     """Name the next step of each waiting candidate; only the first may occupy the device.
 
-    Verdicts come before runs, so that a run is always timed against the present incumbent.
+    Verdicts come before runs, so that a run is always timed against the present incumbent, and
+    runs come in the order of proposal, however long each build takes, so that a repeated search
+    meets the same incumbents.
     """
     steps = [next_of(history, each) for each in history.unjudged()]
     judging = tuple(step for step in steps if isinstance(step, Judge))
     if judging:
         return judging[:1]
-    running = next((step for step in steps if isinstance(step, Run)), None)
     others = tuple(step for step in steps if isinstance(step, Gate | Build))
-    return others if running is None else (running, *others)
+    return (steps[0], *others) if isinstance(steps[0], Run) else others
+
+
+def _waiting_verdicts(history: History) -> tuple[Step, ...]:
+    """Name candidates that ran and still lack a verdict: the device time is spent already."""
+    ran = [each for each in history.unjudged() if history.ran(each.id) is not None]
+    return tuple(Judge(each.id) for each in ran[:1])
 
 
 def next_of(history: History, candidate: Candidate) -> Gate | Build | Run | Judge:

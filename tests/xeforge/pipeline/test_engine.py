@@ -15,13 +15,16 @@ from xeforge.domain.codec import loads
 from xeforge.domain.device import Card
 from xeforge.domain.events import Analyzed
 from xeforge.domain.events import Audited
+from xeforge.domain.events import Built
 from xeforge.domain.events import Confirmed
 from xeforge.domain.events import Described
 from xeforge.domain.events import Event
+from xeforge.domain.events import Gated
 from xeforge.domain.events import JobOutcome
 from xeforge.domain.events import Judged
 from xeforge.domain.events import Planned
 from xeforge.domain.events import Proposed
+from xeforge.domain.events import Ran
 from xeforge.domain.events import Recorded
 from xeforge.domain.events import Resumed
 from xeforge.domain.events import Voided
@@ -32,10 +35,14 @@ from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
 from xeforge.domain.steps import NEEDS_DEVICE
 from xeforge.domain.steps import Audit
+from xeforge.domain.steps import Build
 from xeforge.domain.steps import Confirm
 from xeforge.domain.steps import Describe
 from xeforge.domain.steps import Finish
+from xeforge.domain.steps import Judge
 from xeforge.domain.steps import Propose
+from xeforge.domain.steps import Run
+from xeforge.domain.steps import Step
 from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Outcome
 from xeforge.pipeline.engine import ready_steps
@@ -195,6 +202,41 @@ def test_a_later_improvement_opens_earlier_stages_once_more():
     assert asked(*history) == Propose("dtype_fix", "recipe_apply", 1, "t1", 4)
     again = proposed("dtype_fix", "recipe_apply", 1, "t1")
     assert isinstance(asked(*history, again), Confirm)
+
+
+def opened(*events: Event, trials: int | None = None) -> tuple[Step, ...]:
+    card = Card("cuda", 0, "NVIDIA H200", "GPU-1", "580", "2.11", "3.6", 2**37)
+    audited = Audited((), Evidence(()), BuildEvidence(()), (), (), (), card, None, "none")
+    opening = (Described((), ()), audited, Analyzed(()), Planned(("autotuning",), ()))
+    history = history_of(*opening, *events)
+    return ready_steps(History("j", problem(trials), history.records))
+
+
+def ready_to_run(name: str) -> tuple[Event, ...]:
+    return Gated(name, ()), Built(name, BuildEvidence(()))
+
+
+def test_runs_come_in_the_order_of_proposal_however_long_a_build_takes():
+    batch = proposed("autotuning", "config_search", 0, "t0", "t1", "t2")
+    assert opened(batch, Gated("t1", ()), *ready_to_run("t2")) == (Build("t1"),)
+    both = (batch, *ready_to_run("t2"), *ready_to_run("t1"))
+    assert opened(*both) == (Run("t1", "t0"),)
+
+
+def test_a_verdict_comes_before_the_next_run():
+    batch = proposed("autotuning", "config_search", 0, "t0", "t1", "t2")
+    ran = Ran("t1", "t0", Evidence(()), (), ())
+    steps = opened(batch, *ready_to_run("t1"), *ready_to_run("t2"), ran)
+    assert steps == (Judge("t1"),)
+
+
+def test_a_candidate_that_ran_is_judged_though_the_budget_is_used_up():
+    batch = proposed("autotuning", "config_search", 0, "t0", "t1", "t2", "t3")
+    ran = Ran("t2", "t0", Evidence(()), (), ())
+    spent = (batch, *ready_to_run("t1"), Judged(Trial("t1", "t0", SLOWER)), ran)
+    assert opened(*spent, trials=1) == (Judge("t2"),)
+    (step,) = opened(*spent, Judged(Trial("t2", "t0", SLOWER)), trials=1)
+    assert isinstance(step, Finish)
 
 
 def test_a_refuted_winner_falls_back_to_the_one_before():
