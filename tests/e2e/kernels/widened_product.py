@@ -4,8 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-BLOCK_M = 32
-BLOCK_N = 32
+BLOCK_M = 64
+BLOCK_N = 64
 BLOCK_K = 32
 
 
