@@ -130,6 +130,7 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     inputs = [_guarded(value, guards, index, payload) for index, value in enumerate(inputs)]
     first, seconds = forward(session, name, model, inputs, [poison.Poison(poison.FIRST, guards)])
     outputs, seen = flatten(first), watch.drain()
+    kept = _kept(session, outputs, inputs)
     answer: dict[str, Any] = {"mutated": _mutated(session, payload, inputs)}
     again: list[torch.Tensor] = []
     account = accounting.Accounting()
@@ -151,7 +152,21 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         "seconds": seconds,
         "notes": [each for each in (session.given.note, session.answers.note) if each],
     }
-    return answer | hand_over(session, outputs, again)
+    return answer | hand_over(session, kept, again)
+
+
+def _kept(session: Any, outputs: list[torch.Tensor], inputs: list[Any]) -> list[torch.Tensor]:
+    """Return outputs whose values last: those that share memory with an input are copied.
+
+    Inputs that the call changed get their values back afterwards.
+    """
+    flat = [each for value in inputs for each in tensors_of(value)]
+    return [
+        own_copy(each.detach(), session.device.name)
+        if any(overlap(each, given) for given in flat)
+        else each
+        for each in outputs
+    ]
 
 
 def _guarded(value: Any, guards: Guards | None, index: int, payload: dict[str, Any]) -> Any:

@@ -42,7 +42,7 @@ def test_every_strategy_file_is_registered_under_its_own_name(package, registry)
     assert len(names) == len(set(names))
     declared = {}
     for path in (ROOT / package.replace(".", "/")).glob("*.py"):
-        found = re.search(r'^NAME(?:: [^=]+)? = "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        found = NAME.search(path.read_text(encoding="utf-8"))
         if found:
             declared[path.stem] = found[1]
     assert set(names) == set(declared.values())

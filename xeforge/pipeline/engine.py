@@ -177,7 +177,11 @@ def _platform_trouble(history: History) -> str:
 def _incomparable(history: History) -> str:
     """Say so when there is neither a card to time on nor an estimate to compare with."""
     audited = history.audited
-    if audited is None or audited.card is not None or audited.estimates:
+    if audited is None:
+        return ""
+    if not audited.trusted_cases:
+        return "the submitted kernel could be shown right on no case here; nothing to compare with"
+    if audited.card is not None or audited.estimates:
         return ""
     words = next((each for each in audited.unchecked if "estimated" in each), "")
     return words or "nothing to time and no speed can be estimated for the submitted kernel"

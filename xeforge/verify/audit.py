@@ -77,6 +77,7 @@ def findings(
             blamed.add(case_key(each.case))
     found += _whole_faults(evidence, static_issues)
     found += build_faults(build)
+    found += _never_ended(evidence)
     issues = [*_merged(found), *static_issues]
     issues.sort(key=lambda issue: _SEVERITIES.index(issue.severity))
     return AuditReport(
@@ -84,6 +85,24 @@ def findings(
         trusted_cases=tuple(_trusted(evidence, blamed)),
         unchecked=tuple(dict.fromkeys(_unchecked(evidence, build))),
     )
+
+
+def _never_ended(evidence: Evidence) -> Iterator[Fault]:
+    """Yield a fault when time ran out on a plain case and no case at all ended.
+
+    A single slow case in the interpreter proves nothing; when nothing ends, nothing can be
+    claimed about the kernel, and going on would only repeat the waiting.
+    """
+    ended = {CaseStatus.RAN, CaseStatus.RAISED}
+    hung = [each for each in evidence.cases if each.status is CaseStatus.TIMED_OUT]
+    if hung and not any(each.status in ended for each in evidence.cases):
+        yield Fault(
+            "ran",
+            Severity.ERROR,
+            f"it never ended: {hung[0].message}, tried on {len(hung)} cases",
+            remedy="look for a loop that does not end; if it is only slow, add a small variant "
+            "such as ci to the spec",
+        )
 
 
 def _trusted(evidence: Evidence, blamed: set[str]) -> Iterator[str]:

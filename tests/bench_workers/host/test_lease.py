@@ -49,9 +49,13 @@ def test_another_process_holds_the_card_until_it_is_killed(tmp_path):
 
 
 def test_the_lease_ends_with_the_block_also_after_an_error(tmp_path):
-    with pytest.raises(ValueError, match="x"), card_lease("cuda", 0, tmp_path):
-        assert not is_free(tmp_path)
-        raise ValueError("x")
+    def fail_inside():
+        with card_lease("cuda", 0, tmp_path):
+            assert not is_free(tmp_path)
+            raise ValueError("x")
+
+    with pytest.raises(ValueError, match="x"):
+        fail_inside()
     assert is_free(tmp_path)
 
 

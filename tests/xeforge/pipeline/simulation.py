@@ -132,7 +132,7 @@ class Simulation:
     def audited(self) -> Audited:
         is_wrong = self.draw(st.integers(0, 9)) == 0
         issues = (Issue("unwritten", Severity.ERROR, "drawn"),) if is_wrong else ()
-        return Audited(issues, Evidence(()), BuildEvidence(()), (), (), (), CARD, None, "none")
+        return Audited(issues, Evidence(()), BuildEvidence(()), (), ("ci",), (), CARD, None, "none")
 
     def proposed(self, step: Propose) -> Proposed:
         first = len(self.history.candidates()) + 1

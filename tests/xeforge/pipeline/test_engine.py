@@ -174,7 +174,7 @@ def test_a_platform_fault_is_retried_once_then_ends_the_job():
 
 def asked(*events: Event) -> Propose:
     card = Card("cuda", 0, "NVIDIA H200", "GPU-1", "580", "2.11", "3.6", 2**37)
-    audited = Audited((), Evidence(()), BuildEvidence(()), (), (), (), card, None, "none")
+    audited = Audited((), Evidence(()), BuildEvidence(()), (), ("ci",), (), card, None, "none")
     opening = (Described((), ()), audited, Analyzed(()), Planned(("dtype_fix", "autotuning"), ()))
     (step,) = ready_steps(history_of(*opening, *events))
     assert isinstance(step, Propose | Finish | Confirm)
@@ -206,7 +206,7 @@ def test_a_later_improvement_opens_earlier_stages_once_more():
 
 def opened(*events: Event, trials: int | None = None) -> tuple[Step, ...]:
     card = Card("cuda", 0, "NVIDIA H200", "GPU-1", "580", "2.11", "3.6", 2**37)
-    audited = Audited((), Evidence(()), BuildEvidence(()), (), (), (), card, None, "none")
+    audited = Audited((), Evidence(()), BuildEvidence(()), (), ("ci",), (), card, None, "none")
     opening = (Described((), ()), audited, Analyzed(()), Planned(("autotuning",), ()))
     history = history_of(*opening, *events)
     return ready_steps(History("j", problem(trials), history.records))

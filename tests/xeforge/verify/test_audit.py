@@ -279,3 +279,15 @@ def test_what_was_not_compiled_is_unchecked(make, audited):
         "not compiled for the target: no CUDA in host code",
         "not compiled for the target: 9 configs",
     )
+
+
+def test_a_kernel_that_never_ends_on_any_case_is_an_error(make, asked):
+    cases = plan_cases(asked, purpose="audit", interpreted=True, seed=0)
+    hung = {"status": CaseStatus.TIMED_OUT, "message": "no answer within 15 s", "outputs": ()}
+    seen = make.full_evidence(asked, change=lambda case: replace(case, **hung))
+    seen = replace(seen, interpreted=True)
+    report = audit.findings(asked, cases, seen, make.build(), ())
+    (issue,) = [each for each in report.issues if "never ended" in each.message]
+    assert issue.severity is Severity.ERROR
+    assert "no answer within 15 s" in issue.message
+    assert report.trusted_cases == ()
