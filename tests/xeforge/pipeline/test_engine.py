@@ -145,7 +145,7 @@ def test_without_card_and_estimate_nothing_is_searched():
         Evidence(()),
         BuildEvidence(()),
         (),
-        (),
+        ("ci",),
         ("speed cannot be estimated: x",),
         None,
         None,
@@ -157,6 +157,19 @@ def test_without_card_and_estimate_nothing_is_searched():
     assert isinstance(step, Finish)
     assert step.outcome == JobOutcome.UNCHANGED
     assert step.message == "speed cannot be estimated: x"
+
+
+def test_without_a_case_that_is_right_nothing_is_searched():
+    (step,) = opened_with(trusted=())
+    assert isinstance(step, Finish)
+    assert "on no case" in step.message
+
+
+def opened_with(trusted: tuple[str, ...]) -> tuple[Step, ...]:
+    card = Card("cuda", 0, "NVIDIA H200", "GPU-1", "580", "2.11", "3.6", 2**37)
+    audited = Audited((), Evidence(()), BuildEvidence(()), (), trusted, (), card, None, "none")
+    opening = (Described((), ()), audited, Analyzed(()), Planned(("autotuning",), ()))
+    return ready_steps(history_of(*opening))
 
 
 def test_a_platform_fault_is_retried_once_then_ends_the_job():
