@@ -15,6 +15,24 @@ ACCELERATORS = ("cuda", "xpu")
 _HERE = str(Path(__file__).resolve().parent)
 _PRETENDED_UNITS = 4
 _PRETENDED_SHARED_BYTES = 65536
+_SHARED_NAMES = (
+    "is_available",
+    "device_count",
+    "current_device",
+    "synchronize",
+    "empty_cache",
+    "get_device_properties",
+    "current_stream",
+    "device",
+    "Stream",
+    "Event",
+    "stream",
+    "get_device_name",
+    "get_device_capability",
+    "set_device",
+    "mem_get_info",
+)
+"""Functions that every device module has."""
 
 
 class Redirect(TorchFunctionMode):
@@ -117,26 +135,9 @@ def stand_ins(chosen: str, replaced: set[str]) -> Iterator[None]:
 def _answers(target: Any, name: str, replaced: set[str]) -> dict[str, Any]:
     """Return functions that stand in for those of a module whose device is not here."""
     if target is not None:
-        keys = (
-            "is_available",
-            "device_count",
-            "current_device",
-            "synchronize",
-            "empty_cache",
-            "get_device_properties",
-            "current_stream",
-            "device",
-            "Stream",
-            "Event",
-            "stream",
-            "get_device_name",
-            "get_device_capability",
-            "set_device",
-            "mem_get_info",
-        )
         return {
             key: _noted(getattr(target, key), name, replaced)
-            for key in keys
+            for key in _SHARED_NAMES
             if hasattr(target, key)
         }
     unit = SimpleNamespace(

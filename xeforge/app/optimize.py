@@ -3,7 +3,6 @@
 import os
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -20,12 +19,19 @@ from xeforge.app.exit_codes import exit_code
 from xeforge.app.files import check_writable
 from xeforge.app.files import make_folder
 from xeforge.app.request import AtolOption
+from xeforge.app.request import BudgetSecondsOption
+from xeforge.app.request import BudgetTrialsOption
 from xeforge.app.request import DeviceOption
 from xeforge.app.request import JsonOption
 from xeforge.app.request import Limits
+from xeforge.app.request import OptionalKernelArgument
+from xeforge.app.request import OutputOption
 from xeforge.app.request import ReferenceOption
+from xeforge.app.request import ReportOption
+from xeforge.app.request import ResumeOption
 from xeforge.app.request import RtolOption
 from xeforge.app.request import SpecOption
+from xeforge.app.request import StagesOption
 from xeforge.app.request import TargetOption
 from xeforge.app.request import VariantOption
 from xeforge.app.request import to_problem
@@ -36,35 +42,21 @@ from xeforge.ports import JobStore
 
 
 def command(
-    kernel: Annotated[
-        Path | None, typer.Argument(metavar="KERNEL.py", help="Kernel file with a class Model.")
-    ] = None,
+    kernel: OptionalKernelArgument = None,
     *,
     spec: SpecOption = None,
     reference: ReferenceOption = None,
     variant: VariantOption = None,
     device: DeviceOption = None,
     target: TargetOption = None,
-    stages: Annotated[
-        str | None, typer.Option("--stages", help="Comma-separated stage names. Default: all.")
-    ] = None,
-    budget_seconds: Annotated[
-        float | None, typer.Option("--budget-seconds", help="Wall time of the search.")
-    ] = None,
-    budget_trials: Annotated[
-        int | None, typer.Option("--budget-trials", help="Candidates to judge at most.")
-    ] = None,
+    stages: StagesOption = None,
+    budget_seconds: BudgetSecondsOption = None,
+    budget_trials: BudgetTrialsOption = None,
     rtol: RtolOption = None,
     atol: AtolOption = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the faster kernel here.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Folder for report, certificate and kernel.")
-    ] = None,
-    resume: Annotated[
-        str | None, typer.Option("--resume", metavar="JOB", help="Go on with an earlier job.")
-    ] = None,
+    output: OutputOption = None,
+    report: ReportOption = None,
+    resume: ResumeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a kernel faster, with proof.

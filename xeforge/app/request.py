@@ -42,6 +42,27 @@ RtolOption: TypeAlias = Annotated[
 AtolOption: TypeAlias = Annotated[
     float | None, typer.Option("--atol", help="Absolute tolerance; overrides the spec.")
 ]
+OptionalKernelArgument: TypeAlias = Annotated[
+    Path | None, typer.Argument(metavar="KERNEL.py", help="Kernel file with a class Model.")
+]
+StagesOption: TypeAlias = Annotated[
+    str | None, typer.Option("--stages", help="Comma-separated stage names. Default: all.")
+]
+BudgetSecondsOption: TypeAlias = Annotated[
+    float | None, typer.Option("--budget-seconds", help="Wall time of the search.")
+]
+BudgetTrialsOption: TypeAlias = Annotated[
+    int | None, typer.Option("--budget-trials", help="Candidates to judge at most.")
+]
+OutputOption: TypeAlias = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write the faster kernel here.")
+]
+ReportOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--report", help="Folder for report, certificate and kernel.")
+]
+ResumeOption: TypeAlias = Annotated[
+    str | None, typer.Option("--resume", metavar="JOB", help="Go on with an earlier job.")
+]
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON on standard output.")
 ]
