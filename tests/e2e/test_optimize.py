@@ -145,13 +145,14 @@ def test_a_killed_job_resumes_to_the_same_winner_without_repeating_a_trial(whole
 
 
 @pytest.mark.slow
-def test_an_interrupt_keeps_what_is_known(tmp_path):
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_is_known(tmp_path, stop):
     command = Command(tmp_path)
     process = command.start(*optimize("--report", tmp_path / "report"))
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith("audit"):
-            process.send_signal(signal.SIGINT)
+            process.send_signal(stop)
             break
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

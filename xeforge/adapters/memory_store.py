@@ -105,7 +105,10 @@ class MemoryStore:
         try:
             return self._jobs[job]
         except KeyError:
-            raise BadRequest(f"there is no job {job}", remedy="list the jobs") from None
+            raise BadRequest(
+                f"there is no job {job}",
+                remedy="use the id that the run printed, e.g. --resume j0123456789",
+            ) from None
 
     def _is_held(self, lease: Attempt, now: float) -> bool:
         return now <= lease.expires_at_seconds and self._is_alive(lease.worker) is not False

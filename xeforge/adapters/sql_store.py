@@ -233,7 +233,10 @@ class SqlStore:
 
 
 def _no_such(job: str) -> BadRequest:
-    return BadRequest(f"there is no job {job}", remedy="list the jobs")
+    return BadRequest(
+        f"there is no job {job}",
+        remedy="use the id that the run printed, e.g. --resume j0123456789",
+    )
 
 
 def _lock_job(connection: Connection, job: str) -> None:

@@ -11,6 +11,7 @@ import typer
 from xeforge.adapters.memory_store import MemoryStore
 from xeforge.adapters.system_clock import SystemClock
 from xeforge.app.console import Narrator
+from xeforge.app.console import announce
 from xeforge.app.console import tell
 from xeforge.app.embedded import open_parts
 from xeforge.app.exit_codes import ExitCode
@@ -97,6 +98,7 @@ def command(
 
 def run_comparison(problem: Problem, source: str) -> History:
     """Judge one source against the problem's kernel with the timing of a confirmation."""
+    announce(problem)
     store = MemoryStore(SystemClock())
     start = History("audit", problem)
     with open_parts(problem, store) as parts, Narrator(start) as narrator:

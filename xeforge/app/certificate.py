@@ -17,6 +17,7 @@ from xeforge.domain.verdict import Outcome
 from xeforge.errors import BadRequest
 from xeforge.errors import UserError
 from xeforge.pipeline.certificate import digests
+from xeforge.pipeline.certificate import sealed
 from xeforge.pipeline.compare import GIVEN_ID
 from xeforge.report import units
 
@@ -70,9 +71,11 @@ def read_certificate(file: Path) -> Certificate:
         )
     expected = digests(found.problem, found.winner_source)
     changed = [name for name, value in expected.items() if found.digests.get(name) != value]
+    if sealed(found).digests["body"] != found.digests.get("body"):
+        changed.append("the claim and its figures")
     if changed:
         raise BadRequest(
-            f"was changed: the text of {', '.join(changed)} does not match its digest",
+            f"was changed: {', '.join(changed)} does not match its digest",
             file=file,
             remedy="get the original certificate",
         )

@@ -20,6 +20,7 @@ from xeforge.domain.events import Planned
 from xeforge.domain.events import Voided
 from xeforge.domain.history import History
 from xeforge.domain.issue import Severity
+from xeforge.domain.problem import Problem
 from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Outcome
 from xeforge.pipeline.engine import ready_steps
@@ -50,6 +51,17 @@ def say(message: str) -> None:
 def tell(message: str) -> None:
     """Print one line of the result on standard output."""
     output_console.print(escape(message), soft_wrap=True)
+
+
+def announce(problem: Problem) -> None:
+    """Say what reading decided; that there is no independent oracle, loudly."""
+    for note in problem.notes:
+        say(f"note      {escape(note)}")
+    if problem.reference is None:
+        say(
+            "[bold yellow]no reference:[/] the submitted kernel is its own oracle, so wrong values "
+            "cannot be found, only self-evident faults (--reference names one)"
+        )
 
 
 class Narrator:

@@ -1,5 +1,6 @@
 """The command line: one module per subcommand, errors to exit codes in one place."""
 
+import signal
 import sys
 
 import typer
@@ -37,6 +38,8 @@ app.command("demo")(demo.command)
 
 def run() -> None:
     """Run a command; turn every error raised on purpose into a message and an exit code."""
+    # A polite request to stop is an interrupt: what is known is kept and said.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app(standalone_mode=True)
     except UserError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from xeforge.app.console import Narrator
+from xeforge.app.console import announce
 from xeforge.app.console import error_console
 from xeforge.app.console import say
 from xeforge.app.embedded import drive
@@ -128,6 +129,7 @@ def run_job(job: str, store: JobStore) -> History:
     history = store.history(job)
     if history.finished is not None:
         return history
+    announce(history.problem)
     say(f"job [bold]{job}[/] on {history.problem.backend} for {history.problem.target}")
     try:
         with open_parts(history.problem, store) as parts, Narrator(history) as narrator:

@@ -7,6 +7,7 @@ import typer
 from xeforge.adapters.memory_store import MemoryStore
 from xeforge.adapters.system_clock import SystemClock
 from xeforge.app.console import Narrator
+from xeforge.app.console import announce
 from xeforge.app.console import tell
 from xeforge.app.embedded import open_parts
 from xeforge.app.exit_codes import ExitCode
@@ -52,6 +53,7 @@ def command(
         rtol=rtol,
         atol=atol,
     )
+    announce(problem)
     store = MemoryStore(SystemClock())
     history = History("audit", problem)
     with open_parts(problem, store) as parts, Narrator(history) as narrator:
@@ -60,5 +62,14 @@ def command(
         sys.stdout.write(dumps(history.audited) + "\n")
     wrong = is_wrong(history)
     if not as_json:
-        tell("wrong" if wrong else "right on every case that could be checked")
+        tell(_conclusion(history, is_wrong_here=wrong))
     raise typer.Exit(ExitCode.BASELINE_WRONG if wrong else ExitCode.FASTER)
+
+
+def _conclusion(history: History, *, is_wrong_here: bool) -> str:
+    """Say what was shown, and no more than that."""
+    if is_wrong_here:
+        return "wrong"
+    if history.problem.reference is None:
+        return "no self-evident fault found; without a reference no values were compared"
+    return "right on every case that could be checked"

@@ -2,12 +2,14 @@
 
 import hashlib
 import platform
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version
 
 from xeforge import __version__
 from xeforge.domain.certificate import FORMAT
 from xeforge.domain.certificate import Certificate
+from xeforge.domain.codec import dumps
 from xeforge.domain.device import Card
 from xeforge.domain.device import Device
 from xeforge.domain.history import History
@@ -27,6 +29,20 @@ def digests(problem: Problem, winner_source: str) -> dict[str, str]:
     if problem.reference is not None:
         found["reference"] = digest(problem.reference.text)
     return found
+
+
+def sealed(certificate: Certificate) -> Certificate:
+    """Add a digest over everything else, so that a changed figure is noticed.
+
+    It is no signature: whoever changes a certificate on purpose can compute it again. What proves
+    a claim is running it again.
+    """
+    body = digest(dumps(replace(certificate, digests=_texts_only(certificate))))
+    return replace(certificate, digests={**_texts_only(certificate), "body": body})
+
+
+def _texts_only(certificate: Certificate) -> dict[str, str]:
+    return {name: each for name, each in certificate.digests.items() if name != "body"}
 
 
 def versions(card: Card | None) -> dict[str, str]:
@@ -68,7 +84,7 @@ def issue(history: History, device: Device, at_seconds: float) -> Certificate | 
     if confirmed is None:
         return None
     winner = history.candidate(finished.winner)
-    return Certificate(
+    plain = Certificate(
         format=FORMAT,
         job=history.job,
         problem=history.problem,
@@ -84,3 +100,4 @@ def issue(history: History, device: Device, at_seconds: float) -> Certificate | 
         sandbox=audited.sandbox,
         created_at_seconds=at_seconds,
     )
+    return sealed(plain)

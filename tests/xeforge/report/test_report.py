@@ -2,14 +2,17 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
+from xeforge.domain.certificate import Certificate
 from xeforge.domain.codec import dumps
 from xeforge.domain.codec import loads
 from xeforge.pipeline.certificate import digest
 from xeforge.pipeline.certificate import issue
+from xeforge.pipeline.certificate import sealed
 from xeforge.report import markdown
 from xeforge.report import page
 from xeforge.report import units
@@ -93,9 +96,18 @@ def test_the_certificate_carries_digests_of_the_three_texts(measured, device):
     certificate = issue(measured, device, 5.0)
     assert certificate is not None
     assert certificate.digests["winner"] == digest("BLOCK = 128\nWARPS = 4\n")
-    assert set(certificate.digests) == {"kernel", "reference", "winner"}
+    assert set(certificate.digests) == {"kernel", "reference", "winner", "body"}
     assert certificate.versions["driver"] == "580.1"
     assert certificate.samples == measured.confirmation("t1").samples
+
+
+def test_a_changed_figure_does_not_match_the_digest_of_the_whole(measured, device):
+    certificate = issue(measured, device, 5.0)
+    assert sealed(certificate) == certificate
+    changed = replace(certificate, claim=certificate.claim.replace("2.00x", "9.00x"))
+    assert sealed(changed).digests["body"] != changed.digests["body"]
+    again = loads(Certificate, dumps(certificate))
+    assert sealed(again) == again
 
 
 def test_no_certificate_without_a_confirmed_winner(interrupted, device):
