@@ -107,7 +107,7 @@ class MemoryStore:
         except KeyError:
             raise BadRequest(
                 f"there is no job {job}",
-                remedy="use the id that the run printed, e.g. --resume j0123456789",
+                remedy="use the id the run printed",
             ) from None
 
     def _is_held(self, lease: Attempt, now: float) -> bool:

@@ -235,7 +235,7 @@ class SqlStore:
 def _no_such(job: str) -> BadRequest:
     return BadRequest(
         f"there is no job {job}",
-        remedy="use the id that the run printed, e.g. --resume j0123456789",
+        remedy="use the id the run printed",
     )
 
 
