@@ -1,5 +1,6 @@
 """What a person sees: progress on standard error, results on standard output."""
 
+import re
 from types import TracebackType
 from typing import Self
 
@@ -27,6 +28,7 @@ from xeforge.pipeline.engine import ready_steps
 from xeforge.report import units
 from xeforge.report.document import cases_run
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 error_console = Console(stderr=True, highlight=False)
 output_console = Console(highlight=False)
 _COLOURS = {
@@ -38,19 +40,24 @@ _COLOURS = {
 _ISSUE_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.SPEED: "cyan"}
 
 
+def visible(text: str) -> str:
+    """Spell control characters out: quoted words must not move the cursor or recolour a line."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
 def complain(kind: str, message: str) -> None:
     """Print an error the way every command does."""
-    error_console.print(f"[bold red]{kind}:[/] {escape(message)}", soft_wrap=True)
+    error_console.print(f"[bold red]{kind}:[/] {escape(visible(message))}", soft_wrap=True)
 
 
 def say(message: str) -> None:
     """Print one line of information."""
-    error_console.print(message, soft_wrap=True)
+    error_console.print(visible(message), soft_wrap=True)
 
 
 def tell(message: str) -> None:
     """Print one line of the result on standard output."""
-    output_console.print(escape(message), soft_wrap=True)
+    output_console.print(escape(visible(message)), soft_wrap=True)
 
 
 def announce(problem: Problem) -> None:

@@ -12,12 +12,17 @@ from xeforge.domain.verdict import Outcome
 from xeforge.domain.verdict import Reason
 from xeforge.domain.verdict import Speed
 from xeforge.domain.verdict import Verdict
+from xeforge.domain.verdict import rejected
 from xeforge.verify.context import CheckContext
 from xeforge.verify.faster import Comparison
 from xeforge.verify.faster import compare_all
 from xeforge.verify.faster import compare_estimates
+from xeforge.verify.floors import compulsory_bytes
 from xeforge.verify.floors import outputs_of
 from xeforge.verify.floors import roofline_seconds
+
+_LEAST_SHARE = 0.5
+"""Of the compulsory bytes; counting samples a few programs, so it is not exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +49,40 @@ def judge_speed(
         whole, each = compare_all(context.samples)
         return _result(context, whole, each, Grade.MEASURED, absent)
     if estimates:
+        hollow = _hollow(context, estimates, incumbent_estimates)
+        if hollow:
+            return SpeedResult(rejected(Reason.IMPLAUSIBLE_SPEEDUP, hollow))
         absent = _absent(context, {each.workload for each in estimates})
         whole, each = compare_estimates(incumbent_estimates, estimates)
         return _result(context, whole, each, Grade.ESTIMATED, absent)
     return SpeedResult(Verdict(Outcome.UNDECIDED, "right, but its speed was not compared"))
+
+
+def _hollow(
+    context: CheckContext, estimates: Sequence[Estimate], incumbent_estimates: Sequence[Estimate]
+) -> str:
+    """Say where a candidate was counted doing much less than the answer needs.
+
+    Its values were checked in another run, and code can tell the two apart. The incumbent must
+    touch what is asked for: where it does not either, the spec's bytes are what is wrong.
+    """
+    incumbent = {each.workload: _touched_bytes(each) for each in incumbent_estimates}
+    for each in estimates:
+        workload = context.workload(each.workload)
+        needed = compulsory_bytes(workload) if workload is not None else None
+        if not needed or incumbent.get(each.workload, 0.0) < _LEAST_SHARE * needed:
+            continue
+        touched = _touched_bytes(each)
+        if touched < _LEAST_SHARE * needed:
+            return (
+                f"{each.workload}: its launches were counted touching {touched:.3g} of "
+                f"{needed:.3g} compulsory bytes; they are not those that gave the right answer"
+            )
+    return ""
+
+
+def _touched_bytes(estimate: Estimate) -> float:
+    return sum(work.unique_bytes for work in estimate.work)
 
 
 def _absent(context: CheckContext, seen: set[str]) -> list[str]:

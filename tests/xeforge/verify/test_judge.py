@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.evidence import Finding
+from xeforge.domain.samples import KernelWork
 from xeforge.domain.verdict import Grade
 from xeforge.domain.verdict import Outcome
 from xeforge.domain.verdict import Reason
@@ -113,6 +114,25 @@ def test_estimates_are_used_and_labelled_when_there_are_no_samples(make, decide)
     )
     unknown = decide(estimates=after).verdict
     assert unknown.outcome is Outcome.UNDECIDED
+
+
+def touching(estimate, unique_bytes):
+    return replace(estimate, work=(KernelWork("k", 1, unique_bytes, 0.0, unique_bytes, {}, {}),))
+
+
+def test_an_estimate_of_launches_that_do_not_do_the_work_is_refused(make, decide):
+    asked = make.problem(make.workload(moved_bytes=48e6))
+    before = touching(make.estimate(5.0), 48e6)
+    hollow = touching(make.estimate(1.0), 3e3)
+    trial = decide(problem=asked, estimates=(hollow,), incumbent_estimates=(before,))
+    assert trial.verdict.reason is Reason.IMPLAUSIBLE_SPEEDUP
+    assert "touching 3e+03 of 4.8e+07 compulsory bytes" in trial.verdict.message
+    honest = touching(make.estimate(1.0), 47e6)
+    accepted = decide(problem=asked, estimates=(honest,), incumbent_estimates=(before,))
+    assert accepted.verdict.outcome is Outcome.ACCEPTED
+    odd_spec = touching(make.estimate(5.0), 3e3)
+    unclear = decide(problem=asked, estimates=(hollow,), incumbent_estimates=(odd_spec,))
+    assert unclear.verdict.outcome is Outcome.ACCEPTED
 
 
 def test_samples_win_over_estimates(make, decide):

@@ -37,6 +37,22 @@ _REFUSED_BUILTINS = frozenset(
     {"exec", "eval", "compile", "__import__", "open", "globals", "breakpoint", "__builtins__"}
 )
 """By whatever name they are called later; a method (``model.eval()``) is something else."""
+_REACHED_MODULES = frozenset(
+    (
+        "builtins",
+        "ctypes",
+        "gc",
+        "importlib",
+        "inspect",
+        "os",
+        "signal",
+        "socket",
+        "subprocess",
+        "sys",
+        "threading",
+    )
+)
+"""Most libraries hold these as attributes: ``typing.sys`` is ``sys``."""
 _REFUSED_NAMES = (
     "sys._getframe",
     "sys.modules",
@@ -155,6 +171,8 @@ def _names(
     dotted = imports.dotted(node)
     if dotted is not None and dotted in _REFUSED_NAMES:
         yield Reason.POLICY_VIOLATION, f"uses {dotted}", node.lineno
+    elif dotted is not None and dotted.partition(".")[2].rpartition(".")[2] in _REACHED_MODULES:
+        yield Reason.POLICY_VIOLATION, f"reaches another module through {dotted}", node.lineno
     if isinstance(node, ast.Attribute) and _is_odd_dunder(node.attr):
         yield Reason.POLICY_VIOLATION, f"uses {node.attr}", node.lineno
 

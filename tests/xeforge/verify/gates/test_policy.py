@@ -146,3 +146,14 @@ def test_what_the_submission_does_itself_may_stay(ask, kernel):
     )
     assert ask(source=own, kernel=own) == []
     assert len(ask(source=own)) == 2
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["torch.os._exit(0)", "m = torch.sys.modules", "math.sys.modules", "torch._utils.sys.exit()"],
+)
+def test_a_module_reached_through_another_is_refused(ask, code):
+    (found,) = adding(ask, code)
+    assert not found.passed
+    assert found.reason == Reason.POLICY_VIOLATION
+    assert "reaches another module through" in found.message
