@@ -90,7 +90,7 @@ def find_knobs(source: str) -> tuple[Knob, ...]:
     Raises:
         BadKernel: The file is not Python.
     """
-    return tuple(each.knob for each in _locate(source))
+    return tuple(each.knob for each in _locate(parse_tree(source)))
 
 
 def set_knobs(source: str, kernel: str, values: Mapping[str, int]) -> str:
@@ -103,14 +103,14 @@ def set_knobs(source: str, kernel: str, values: Mapping[str, int]) -> str:
         BadRequest: The kernel has no such knob.
         BadKernel: The file is not Python.
     """
-    located = {each.knob.name: each for each in _locate(source) if each.knob.kernel == kernel}
+    tree = parse_tree(source)
+    located = {each.knob.name: each for each in _locate(tree) if each.knob.kernel == kernel}
     unknown = sorted(set(values) - set(located))
     if unknown:
         raise BadRequest(
             f"kernel {kernel} has no knob {', '.join(unknown)}",
             remedy=f"it has: {', '.join(located) or 'none'}",
         )
-    tree = parse_tree(source)
     changes: dict[cst.CSTNode, Replacement] = {}
     for name, value in values.items():
         for node in located[name].nodes:
@@ -151,8 +151,8 @@ def _appending(arguments: list[cst.Arg]) -> Replacement:
 
 
 @lru_cache(maxsize=128)
-def _locate(source: str) -> tuple[_Located, ...]:
-    tree = parse_tree(source)
+def _locate(tree: KernelTree) -> tuple[_Located, ...]:
+    """Keyed by the tree: nodes of another tree of the same source match nothing in it."""
     order = dict.fromkeys(each.kernel for each in tree.launches)
     found = [each for kernel in order for each in _of_kernel(tree, tree.jits[kernel])]
     return tuple(_with_sharing(found))

@@ -5,6 +5,7 @@ import pytest
 
 from xeforge.errors import BadKernel
 from xeforge.errors import BadRequest
+from xeforge.source.kernel_tree import parse_tree
 from xeforge.source.knob_roles import Role
 from xeforge.source.knobs import find_knobs
 from xeforge.source.knobs import set_knobs
@@ -360,3 +361,10 @@ def columns(x_ptr, y_ptr, rows, cols, stride, BR: tl.constexpr, BC: tl.constexpr
     """
     knobs = by_name(HEADER + kernel + model(forward))
     assert (knobs["BR"].role, knobs["BC"].role) == (Role.ROWS, Role.BLOCK)
+
+
+def test_knobs_are_set_though_the_parsed_file_was_forgotten_meanwhile():
+    source = scaled("scale[(triton.cdiv(n, 256),)](x, y, n, B=256, num_warps=2)")
+    assert by_name(source)["B"].value == 256
+    parse_tree.cache_clear()
+    assert by_name(set_knobs(source, "scale", {"B": 1024}))["B"].value == 1024
