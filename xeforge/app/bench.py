@@ -13,9 +13,11 @@ from xeforge.adapters.system_clock import SystemClock
 from xeforge.app.console import Narrator
 from xeforge.app.console import announce
 from xeforge.app.console import tell
+from xeforge.app.console import tell_caution
 from xeforge.app.embedded import open_parts
 from xeforge.app.exit_codes import ExitCode
 from xeforge.app.files import read_source
+from xeforge.app.isolation import UnsandboxedOption
 from xeforge.app.request import AtolOption
 from xeforge.app.request import DeviceOption
 from xeforge.app.request import JsonOption
@@ -46,6 +48,7 @@ class BenchResult:
             is wrong.
         device: Model of accelerator.
         card: Product name of the unit that measured; empty when estimated.
+        sandbox: Isolation in force; empty when the audit did not get that far.
     """
 
     first: str
@@ -53,6 +56,7 @@ class BenchResult:
     trial: Trial | None
     device: str
     card: str
+    sandbox: str
 
 
 def command(
@@ -66,6 +70,7 @@ def command(
     target: TargetOption = None,
     rtol: RtolOption = None,
     atol: AtolOption = None,
+    allow_unsandboxed: UnsandboxedOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say whether B is faster than A, how sure, and why not if not.
@@ -83,25 +88,37 @@ def command(
         rtol=rtol,
         atol=atol,
     )
-    history = run_comparison(problem, read_source(second).text)
+    source = read_source(second).text
+    history = run_comparison(problem, source, allow_unsandboxed=allow_unsandboxed)
     trial = history.trial(GIVEN_ID)
     card = history.audited.card if history.audited else None
     result = BenchResult(
-        str(first), str(second), trial, problem.target, card.product if card else ""
+        str(first),
+        str(second),
+        trial,
+        problem.target,
+        card.product if card else "",
+        history.audited.sandbox if history.audited else "",
     )
     if as_json:
         sys.stdout.write(dumps(result) + "\n")
     else:
         _print(result)
+        tell_caution(history)
     raise typer.Exit(_exit_code(trial))
 
 
-def run_comparison(problem: Problem, source: str) -> History:
-    """Judge one source against the problem's kernel with the timing of a confirmation."""
+def run_comparison(problem: Problem, source: str, *, allow_unsandboxed: bool) -> History:
+    """Judge one source against the problem's kernel with the timing of a confirmation.
+
+    Raises:
+        ToolchainMissing: No sandbox works here and the operator did not allow to go without.
+    """
     announce(problem)
     store = MemoryStore(SystemClock())
     start = History("audit", problem)
-    with open_parts(problem, store) as parts, Narrator(start) as narrator:
+    opened = open_parts(problem, store, allow_unsandboxed=allow_unsandboxed)
+    with opened as parts, Narrator(start) as narrator:
         thorough = replace(parts, search_timing=parts.confirm_timing)
         return compare(problem, source, thorough, narrator.observe)
 

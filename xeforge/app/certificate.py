@@ -7,8 +7,10 @@ import typer
 
 from xeforge.app.bench import run_comparison
 from xeforge.app.console import tell
+from xeforge.app.console import tell_caution
 from xeforge.app.exit_codes import ExitCode
 from xeforge.app.files import read_source
+from xeforge.app.isolation import UnsandboxedOption
 from xeforge.domain.certificate import FORMAT
 from xeforge.domain.certificate import Certificate
 from xeforge.domain.codec import loads
@@ -32,6 +34,8 @@ def group() -> None:
 @app.command("check")
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate.json.")],
+    *,
+    allow_unsandboxed: UnsandboxedOption = False,
 ) -> None:
     """Run the claim of a certificate again, here.
 
@@ -40,7 +44,10 @@ def check(
     """
     claimed = read_certificate(file)
     tell(f"claim: {claimed.claim}")
-    history = run_comparison(claimed.problem, claimed.winner_source)
+    history = run_comparison(
+        claimed.problem, claimed.winner_source, allow_unsandboxed=allow_unsandboxed
+    )
+    tell_caution(history)
     trial = history.trial(GIVEN_ID)
     if trial is None:
         tell("the baseline of the claim is wrong here; nothing was compared")

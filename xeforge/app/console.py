@@ -20,6 +20,7 @@ from xeforge.domain.events import Judged
 from xeforge.domain.events import Planned
 from xeforge.domain.events import Voided
 from xeforge.domain.history import History
+from xeforge.domain.isolation import caution
 from xeforge.domain.issue import Severity
 from xeforge.domain.problem import Problem
 from xeforge.domain.trial import Trial
@@ -69,6 +70,13 @@ def announce(problem: Problem) -> None:
             "[bold yellow]no reference:[/] the submitted kernel is its own oracle, so wrong values "
             "cannot be found, only self-evident faults (--reference names one)"
         )
+
+
+def tell_caution(history: History) -> None:
+    """Say on standard output when the audited code ran without walls."""
+    words = caution(history.audited.sandbox) if history.audited else ""
+    if words:
+        tell(words)
 
 
 class Narrator:

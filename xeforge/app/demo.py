@@ -12,6 +12,8 @@ from xeforge.app.embedded import new_job_id
 from xeforge.app.embedded import open_store
 from xeforge.app.exit_codes import ExitCode
 from xeforge.app.exit_codes import exit_code
+from xeforge.app.isolation import UnsandboxedOption
+from xeforge.app.isolation import required_layer
 from xeforge.app.optimize import run_and_report
 from xeforge.app.request import Limits
 from xeforge.app.request import to_problem
@@ -22,7 +24,7 @@ TRIALS = 12
 SECONDS = 150.0
 
 
-def command() -> None:
+def command(*, allow_unsandboxed: UnsandboxedOption = False) -> None:
     """Optimize an example kernel and show everything: audit, trials, winner, proof.
 
     Exit codes: 0 a faster kernel was found, measured or (without a GPU) estimated and labelled
@@ -43,11 +45,12 @@ def command() -> None:
         target=None,
         limits=Limits((), SECONDS, TRIALS),
     )
+    required_layer(allow_unsandboxed=allow_unsandboxed)
     say(f"optimizing {kernel}")
     with closing(open_store(home())) as store:
         job = new_job_id()
         store.create(job, problem)
-        history = run_and_report(job, store, None)
+        history = run_and_report(job, store, None, allow_unsandboxed=allow_unsandboxed)
     code = exit_code(history)
     is_found = code in {ExitCode.FASTER, ExitCode.FASTER_BY_ESTIMATE}
     raise typer.Exit(ExitCode.FASTER if is_found else code)

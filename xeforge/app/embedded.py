@@ -19,6 +19,7 @@ from xeforge.adapters.local_worker import local_worker
 from xeforge.adapters.sql_store import SqlStore
 from xeforge.adapters.system_clock import SystemClock
 from xeforge.app.files import make_folder
+from xeforge.app.isolation import required_layer
 from xeforge.domain.events import Resumed
 from xeforge.domain.history import History
 from xeforge.domain.problem import Problem
@@ -54,16 +55,21 @@ def new_job_id() -> str:
 
 
 @contextmanager
-def open_evaluator(problem: Problem) -> Iterator[Evaluator]:
-    """Open the bench on the problem's device; children and scratch space go at the end."""
+def open_evaluator(problem: Problem, *, allow_unsandboxed: bool = False) -> Iterator[Evaluator]:
+    """Open the bench on the problem's device; children and scratch space go at the end.
+
+    Raises:
+        ToolchainMissing: No sandbox works here and the operator did not allow to go without.
+    """
     import tempfile
 
     from bench_workers.host.evaluator import BenchEvaluator
     from knowledge.load import find_device
 
+    layer = required_layer(allow_unsandboxed=allow_unsandboxed)
     device = find_device(problem.target)
     with tempfile.TemporaryDirectory(prefix="xeforge-", ignore_cleanup_errors=True) as scratch:
-        evaluator = BenchEvaluator(device, problem.backend, work_dir=Path(scratch))
+        evaluator = BenchEvaluator(device, problem.backend, layer=layer, work_dir=Path(scratch))
         try:
             yield evaluator
         finally:
@@ -71,18 +77,26 @@ def open_evaluator(problem: Problem) -> Iterator[Evaluator]:
 
 
 @contextmanager
-def open_parts(problem: Problem, store: JobStore) -> Iterator[Parts]:
-    """Bundle everything a job needs on this machine."""
+def open_parts(
+    problem: Problem, store: JobStore, *, allow_unsandboxed: bool = False
+) -> Iterator[Parts]:
+    """Bundle everything a job needs on this machine.
+
+    Raises:
+        ToolchainMissing: No sandbox works here and the operator did not allow to go without.
+    """
     from contextlib import ExitStack
     from dataclasses import replace
+    from functools import partial
 
     from knowledge.load import find_device
 
+    opened = partial(open_evaluator, allow_unsandboxed=allow_unsandboxed)
     with ExitStack() as stack:
-        evaluator = stack.enter_context(open_evaluator(problem))
+        evaluator = stack.enter_context(opened(problem))
         interpreter = None
         if not evaluator.is_interpreted:
-            interpreter = stack.enter_context(open_evaluator(replace(problem, backend="cpu")))
+            interpreter = stack.enter_context(opened(replace(problem, backend="cpu")))
         yield Parts(
             store=store,
             evaluator=evaluator,

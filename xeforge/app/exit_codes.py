@@ -19,7 +19,7 @@ class ExitCode(IntEnum):
     BASELINE_WRONG = 4
     """The submitted kernel is wrong."""
     PLATFORM_FAULT = 5
-    """This machine could not do the work."""
+    """This machine could not do the work, or has no sandbox and was not told to go without."""
     FASTER_BY_ESTIMATE = 6
     """A faster kernel by the cost model only; nothing was timed."""
     INTERRUPTED = 130

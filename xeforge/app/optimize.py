@@ -2,6 +2,7 @@
 
 import os
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -19,6 +20,8 @@ from xeforge.app.embedded import open_store
 from xeforge.app.exit_codes import exit_code
 from xeforge.app.files import check_writable
 from xeforge.app.files import make_folder
+from xeforge.app.isolation import UnsandboxedOption
+from xeforge.app.isolation import required_layer
 from xeforge.app.request import AtolOption
 from xeforge.app.request import BudgetSecondsOption
 from xeforge.app.request import BudgetTrialsOption
@@ -58,6 +61,7 @@ def command(
     output: OutputOption = None,
     report: ReportOption = None,
     resume: ResumeOption = None,
+    allow_unsandboxed: UnsandboxedOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make a kernel faster, with proof.
@@ -67,10 +71,13 @@ def command(
     """
     if output is not None:
         check_writable(output)
+    finish = partial(
+        run_and_report, output=output, as_json=as_json, allow_unsandboxed=allow_unsandboxed
+    )
     with closing(open_store(home())) as store:
         if resume is not None:
             job = _resumed(resume, kernel, store)
-            history = run_and_report(job, store, report, output=output, as_json=as_json)
+            history = finish(job, store, report)
             raise typer.Exit(exit_code(history))
         names = tuple(part.strip() for part in (stages or "").split(",") if part.strip())
         problem = to_problem(
@@ -84,9 +91,10 @@ def command(
             atol=atol,
             limits=Limits(names, budget_seconds, budget_trials),
         )
+        required_layer(allow_unsandboxed=allow_unsandboxed)
         job = new_job_id()
         store.create(job, problem)
-        history = run_and_report(job, store, report, output=output, as_json=as_json)
+        history = finish(job, store, report)
     raise typer.Exit(exit_code(history))
 
 
@@ -110,10 +118,11 @@ def run_and_report(
     *,
     output: Path | None = None,
     as_json: bool = False,
+    allow_unsandboxed: bool = False,
 ) -> History:
     """Drive a job, then write its results into `report` or a folder named after the job."""
     folder = make_folder(report or Path("xeforge-reports") / job)
-    history = run_job(job, store)
+    history = run_job(job, store, allow_unsandboxed=allow_unsandboxed)
     write_results(history, folder, output=output, as_json=as_json)
     return history
 
@@ -124,7 +133,7 @@ def _required(kernel: Path | None) -> Path:
     return kernel
 
 
-def run_job(job: str, store: JobStore) -> History:
+def run_job(job: str, store: JobStore, *, allow_unsandboxed: bool = False) -> History:
     """Drive a job to its end, or to the user's interrupt; return what is known then."""
     history = store.history(job)
     if history.finished is not None:
@@ -132,7 +141,8 @@ def run_job(job: str, store: JobStore) -> History:
     announce(history.problem)
     say(f"job [bold]{job}[/] on {history.problem.backend} for {history.problem.target}")
     try:
-        with open_parts(history.problem, store) as parts, Narrator(history) as narrator:
+        opened = open_parts(history.problem, store, allow_unsandboxed=allow_unsandboxed)
+        with opened as parts, Narrator(history) as narrator:
             return drive(job, parts, narrator.observe, parallel=max(2, os.cpu_count() or 2))
     except KeyboardInterrupt:
         error_console.print(f"interrupted; go on with: xeforge optimize --resume {job}")

@@ -9,8 +9,10 @@ from xeforge.adapters.system_clock import SystemClock
 from xeforge.app.console import Narrator
 from xeforge.app.console import announce
 from xeforge.app.console import tell
+from xeforge.app.console import tell_caution
 from xeforge.app.embedded import open_parts
 from xeforge.app.exit_codes import ExitCode
+from xeforge.app.isolation import UnsandboxedOption
 from xeforge.app.request import AtolOption
 from xeforge.app.request import DeviceOption
 from xeforge.app.request import JsonOption
@@ -37,6 +39,7 @@ def command(
     target: TargetOption = None,
     rtol: RtolOption = None,
     atol: AtolOption = None,
+    allow_unsandboxed: UnsandboxedOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check a kernel against its reference on all variants, ragged and special inputs.
@@ -56,13 +59,15 @@ def command(
     announce(problem)
     store = MemoryStore(SystemClock())
     history = History("audit", problem)
-    with open_parts(problem, store) as parts, Narrator(history) as narrator:
+    opened = open_parts(problem, store, allow_unsandboxed=allow_unsandboxed)
+    with opened as parts, Narrator(history) as narrator:
         history = audit(problem, parts, narrator.observe)
     if as_json:
         sys.stdout.write(dumps(history.audited) + "\n")
     wrong = is_wrong(history)
     if not as_json:
         tell(_conclusion(history, is_wrong_here=wrong))
+        tell_caution(history)
     raise typer.Exit(ExitCode.BASELINE_WRONG if wrong else ExitCode.FASTER)
 
 

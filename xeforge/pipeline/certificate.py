@@ -13,6 +13,7 @@ from xeforge.domain.codec import dumps
 from xeforge.domain.device import Card
 from xeforge.domain.device import Device
 from xeforge.domain.history import History
+from xeforge.domain.isolation import caution
 from xeforge.domain.problem import Problem
 from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Grade
@@ -58,8 +59,13 @@ def versions(card: Card | None) -> dict[str, str]:
     return found
 
 
-def claim(trial: Trial, device: Device, card: Card | None) -> str:
-    """Say how much faster, versus what, on which device and how sure."""
+def claim(trial: Trial, device: Device, card: Card | None, sandbox: str) -> str:
+    """Say how much faster, versus what, on which device and how sure; and without walls, if so."""
+    words = caution(sandbox)
+    return _claim(trial, device, card) + (f"; {words}" if words else "")
+
+
+def _claim(trial: Trial, device: Device, card: Card | None) -> str:
     ratio = trial.ratio
     if ratio is None:
         return "no speed was compared"
@@ -90,7 +96,7 @@ def issue(history: History, device: Device, at_seconds: float) -> Certificate | 
         problem=history.problem,
         winner_source=winner.source,
         digests=digests(history.problem, winner.source),
-        claim=claim(confirmed.trial, device, audited.card),
+        claim=claim(confirmed.trial, device, audited.card, audited.sandbox),
         trial=confirmed.trial,
         samples=confirmed.samples,
         estimates=confirmed.estimates,

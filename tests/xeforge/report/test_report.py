@@ -42,6 +42,23 @@ def test_a_measured_claim_names_card_interval_and_baseline(measured, device):
     assert "ESTIMATE" not in markdown.render(report)
 
 
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_run_without_walls_is_labelled_in_report_and_certificate(measured, device, finished):
+    audited = replace(measured.audited, sandbox="bare")
+    records = tuple(
+        replace(each, event=audited) if each.event == measured.audited else each
+        for each in measured.records
+    )
+    bare = replace(measured, records=records if finished else records[:-2])
+    report = build_report(bare, device)
+    assert "UNSANDBOXED" in report.headline
+    assert "UNSANDBOXED" in markdown.render(report)
+    certificate = issue(bare, device, 0.0)
+    assert (certificate is not None) == finished
+    if certificate is not None:
+        assert "UNSANDBOXED" in certificate.claim
+
+
 def test_an_estimate_is_labelled_in_every_rendering(estimated, device):
     report = build_report(estimated, device)
     assert "by ESTIMATE" in report.headline
