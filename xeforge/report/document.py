@@ -9,6 +9,7 @@ from xeforge.domain.events import Audited
 from xeforge.domain.events import Confirmed
 from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.history import History
+from xeforge.domain.isolation import caution
 from xeforge.domain.issue import Issue
 from xeforge.domain.problem import Workload
 from xeforge.domain.trial import Trial
@@ -175,10 +176,16 @@ def cases_run(audited: Audited) -> int:
 
 
 def headline(history: History, device: Device) -> str:
-    """Say what came out in one sentence."""
-    finished, confirmed = history.finished, _confirmed(history)
-    if confirmed is not None and finished is not None:
-        return claim(confirmed.trial, device, history.audited.card if history.audited else None)
+    """Say what came out in one sentence; and that no walls stood, if so."""
+    confirmed, audited = _confirmed(history), history.audited
+    if confirmed is not None and audited is not None:
+        return claim(confirmed.trial, device, audited.card, audited.sandbox)
+    words = caution(audited.sandbox) if audited else ""
+    return _outcome(history) + (f"; {words}" if words else "")
+
+
+def _outcome(history: History) -> str:
+    finished = history.finished
     if finished is not None:
         return f"{finished.outcome.replace('_', ' ')}: {finished.message}"
     incumbent = history.incumbent()
