@@ -22,6 +22,7 @@ from xeforge.domain.problem import Workload
 from xeforge.domain.samples import Estimate
 from xeforge.domain.samples import KernelWork
 from xeforge.domain.samples import PairedSamples
+from xeforge.domain.spending import Spending
 from xeforge.domain.trial import Trial
 
 
@@ -198,8 +199,21 @@ class Evaluator(Protocol):
         """
         ...
 
-    def build(self, problem: Problem, source: str, workloads: Sequence[Workload]) -> BuildEvidence:
-        """Compile every launch of the workloads ahead of time for the target device."""
+    def build(
+        self,
+        problem: Problem,
+        source: str,
+        workloads: Sequence[Workload],
+        also: Sequence[Workload] = (),
+    ) -> BuildEvidence:
+        """Compile every launch of the workloads ahead of time for the target device.
+
+        Args:
+            problem: Names the target.
+            source: Kernel file.
+            workloads: Reported.
+            also: Not reported: compiled here so that the device need not wait for it later.
+        """
         ...
 
     def count(
@@ -225,6 +239,10 @@ class Evaluator(Protocol):
         Raises:
             CandidateError: One side failed while timed; the message says which.
         """
+        ...
+
+    def spending(self) -> Spending:
+        """Return where the seconds of device work went since the last call."""
         ...
 
     def close(self) -> None:

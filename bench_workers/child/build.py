@@ -22,8 +22,8 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
     """Compile every distinct launch of all workloads.
 
     Args:
-        payload: ``source``, ``workloads`` (fields of ``Workload``), ``target``, ``facts`` of the
-            device model, ``configs_limit`` and ``seconds``.
+        payload: ``source``, ``workloads`` (fields of ``Workload``), ``also`` (more of them, not
+            reported), ``target``, ``facts`` of the device model, ``configs_limit`` and ``seconds``.
 
     Returns:
         Fields of ``BuildEvidence``.
@@ -41,6 +41,7 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
         ends_at_seconds=time.perf_counter() + float(payload.get("seconds", DEFAULT_SECONDS)),
     )
     standin_driver.install(target, facts, fakes.claimed_device(target))
+    compiler.is_linking = bool(payload.get("also"))
     message, line = "", None
     with fakes.fake_tensors(target, facts), compiler.active():
         loaded = model_call.load_candidate(payload["source"], Path.cwd())
@@ -54,12 +55,29 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
                 compiler.note(f"{workload['name']}: {words}")
                 if not compiler.reports and not fakes.is_our_limit(error):
                     message, line = words, place
+        if compiler.reports:
+            _compile_more(compiler, loaded, payload.get("also") or [])
     return {
         "reports": compiler.reports,
         "message": "" if compiler.reports else message,
         "line": None if compiler.reports else line,
         "skipped": compiler.skipped,
     }
+
+
+def _compile_more(compiler: Any, loaded: Any, workloads: list[dict[str, Any]]) -> None:
+    """Fill the cache for further shapes; what fails here will say so when it is run."""
+    import contextlib
+
+    import model_call
+
+    compiler.is_quiet = True
+    for workload in workloads:
+        if time.perf_counter() > compiler.ends_at_seconds:
+            return
+        with contextlib.suppress(Exception):
+            model, inputs = model_call.prepare(loaded, workload)
+            model(*inputs)
 
 
 def _missing_backend(target: Mapping[str, Any]) -> str | None:

@@ -9,19 +9,14 @@ from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
+import launchers
 import tuned
 from compile_error import describe
 from machine_code import MachineCode
 from machine_code import assembler_log
 from machine_code import read_machine_code
-from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
-from triton.runtime.errors import OutOfResources
-from triton.runtime.errors import PTXASError
 from triton.runtime.jit import JITFunction
-
-TUNER_SKIPS = (OutOfResources, CompileTimeAssertionFailure, PTXASError)
-"""Configurations that fail so cost nothing: Triton's own tuner passes over them."""
 
 
 @dataclass(slots=True)
@@ -34,6 +29,8 @@ class LaunchCompiler:
         workload: Workload that is being called; set by the caller.
         reports: Fields of ``BuildReport``, one per distinct launch of each workload.
         skipped: What was left out and why, each once.
+        is_linking: Whether to compile, too, what Triton puts between Python and the driver.
+        is_quiet: Whether to fill the cache only, without reports.
     """
 
     configs_limit: int
@@ -41,6 +38,8 @@ class LaunchCompiler:
     workload: str = ""
     reports: list[dict[str, Any]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    is_linking: bool = False
+    is_quiet: bool = False
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
     _code: dict[str, MachineCode] = field(default_factory=dict)
     _run: Callable[..., Any] = JITFunction.run
@@ -78,6 +77,10 @@ class LaunchCompiler:
             kernel = None
         else:
             seconds = time.perf_counter() - started
+            if self.is_linking:
+                launchers.link(kernel)
+            if self.is_quiet:
+                return kernel
             if kernel.hash not in self._code:
                 self._code[kernel.hash] = read_machine_code(kernel, log.getvalue())
             self._compiled(function, kernel, args, kwargs, seconds)
@@ -107,7 +110,7 @@ class LaunchCompiler:
 
     def note(self, sentence: str) -> None:
         """Remember what was left out."""
-        if sentence not in self.skipped:
+        if sentence not in self.skipped and not self.is_quiet:
             self.skipped.append(sentence)
 
     def _compiled(
@@ -137,9 +140,11 @@ class LaunchCompiler:
     def _failed(
         self, function: Any, kwargs: dict[str, Any], error: Exception, seconds: float
     ) -> None:
+        if self.is_quiet:
+            return
         message, line = describe(error, function)
         name = function.fn.__name__
-        if self._tuning and isinstance(error, TUNER_SKIPS):
+        if self._tuning and isinstance(error, tuned.SKIPPED_ERRORS):
             self.note(f"{name}: a configuration fails to compile, so the tuner skips it: {message}")
             return
         key = (self.workload, name, message)

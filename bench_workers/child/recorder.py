@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any
 
 import torch
+import tuned
 from torch.utils._python_dispatch import _disable_current_modes
 
 
@@ -64,15 +65,32 @@ def _wrap_tuner(tuner: Any) -> None:
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         legal = list(self.prune_configs(kwargs))
         RECORDER.configurations = max(RECORDER.configurations, len(legal))
-        picked = legal[min(RECORDER.configuration, len(legal) - 1)]
-        RECORDER.chosen = str(picked)
-        self.configs = [picked]
+        index = min(RECORDER.configuration, len(legal) - 1)
         try:
-            return run(self, *args, **kwargs)
+            return _first_that_fits(self, run, (*legal[index:], *legal[:index]), args, kwargs)
         finally:
             self.configs = everything
 
     tuner.run = chosen_run
+
+
+def _first_that_fits(
+    tuner: Any, run: Any, configs: tuple[Any, ...], args: Any, kwargs: dict[str, Any]
+) -> Any:
+    """Launch with the first configuration that the device can hold, as the tuner would.
+
+    A configuration that asks for too much costs the tuner nothing but time; only when none is
+    left is it a fault.
+    """
+    for number, config in enumerate(configs, start=1):
+        tuner.configs = [config]
+        RECORDER.chosen = str(config)
+        try:
+            return run(tuner, *args, **kwargs)
+        except tuned.SKIPPED_ERRORS:
+            if number == len(configs):
+                raise
+    return None
 
 
 def _wrap_launch(function: Any, *, interpreted: bool) -> None:

@@ -35,8 +35,11 @@ class Session:
         self.interpreted = bool(options.get("interpret"))
         self.directory = Path.cwd()
         self.device = SessionDevice(str(options["backend"]))
-        self.given = Arena(int(options["given"]), writable=bool(options.get("is_oracle")))
-        self.answers = Arena(int(options["answers"]), writable=not options.get("is_oracle"))
+        writes_given = bool(options.get("is_oracle"))
+        self.given = Arena(int(options["given"]), writable=writes_given, device=self.device)
+        self.answers = Arena(
+            int(options["answers"]), writable=not writes_given, device=self.device
+        )
         self.files: dict[str, Any] = {}
         self.replaced: set[str] = set()
         self.claims_xpu: set[str] = set()
@@ -47,6 +50,7 @@ class Session:
         """Run the user's code with devices redirected; what it raises becomes a `Fault`."""
         from redirect import Redirect
         from redirect import stand_ins
+        from spending import user_seconds
 
         modes = contextlib.ExitStack()
         claim = "xpu" if name in self.claims_xpu else "cuda"
@@ -56,6 +60,7 @@ class Session:
                 if redirect:
                     modes.enter_context(stand_ins(self.device.name, mode.replaced))
                     modes.enter_context(mode)
+                modes.enter_context(user_seconds())
                 yield
         except BaseException as error:
             raise self._fault(name, error) from error
@@ -112,12 +117,14 @@ def _session() -> Session:
     if "session" not in _SESSION:
         import interpret
         import recorder
+        import spending
 
         options: Any = _SESSION["options"]
         session = Session(options)
         if session.interpreted:
             interpret.install()
         recorder.install()
+        spending.install()
         _SESSION["session"] = session
     return _SESSION["session"]
 
@@ -131,13 +138,14 @@ def _guarded(operation: Operation) -> Callable[[dict[str, Any]], dict[str, Any]]
     def run(payload: dict[str, Any]) -> dict[str, Any]:
         session = _session()
 
+        import spending
         from arena import ArenaFull
         from loading import Fault
 
         try:
-            return _trimmed(session, operation(session, payload))
+            answer = _trimmed(session, operation(session, payload))
         except Fault as fault:
-            return {
+            answer = {
                 "fault": {
                     "kind": fault.kind,
                     "message": fault.message,
@@ -146,7 +154,8 @@ def _guarded(operation: Operation) -> Callable[[dict[str, Any]], dict[str, Any]]
                 }
             }
         except ArenaFull as full:
-            return {"needed_bytes": full.needed_bytes}
+            answer = {"needed_bytes": full.needed_bytes}
+        return {**answer, "spent": spending.drain()}
 
     return run
 
@@ -192,8 +201,10 @@ def _load(session: Session, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _operations() -> Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+    import conformance
     import describing
     import oracle
+    import probing
     import running
     import timed_oracle
     import timing
@@ -207,6 +218,8 @@ def _operations() -> Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]:
         **timed_oracle.OPERATIONS,
         **running.OPERATIONS,
         **timing.OPERATIONS,
+        **conformance.OPERATIONS,
+        **probing.OPERATIONS,
     }
     return {name: _guarded(operation) for name, operation in table.items()}
 

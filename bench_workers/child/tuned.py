@@ -2,6 +2,13 @@
 
 from typing import Any
 
+from triton.compiler.errors import CompileTimeAssertionFailure
+from triton.runtime.errors import OutOfResources
+from triton.runtime.errors import PTXASError
+
+SKIPPED_ERRORS = (OutOfResources, CompileTimeAssertionFailure, PTXASError)
+"""Configurations that fail so cost nothing: Triton's own tuner passes over them."""
+
 
 def choose(tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """Return the configurations that the tuner would time, pruned by the kernel's own rules.

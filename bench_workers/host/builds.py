@@ -57,6 +57,7 @@ def build(
     workloads: Sequence[Workload],
     device: Device,
     *,
+    also: Sequence[Workload] = (),
     keep_cache: Path | None = None,
     configs_limit: int = 6,
     deadline_seconds: float = DEADLINE_SECONDS,
@@ -69,6 +70,8 @@ def build(
         source: Kernel file.
         workloads: Their real shapes are used; nothing of that size is allocated.
         device: Model to compile for.
+        also: More shapes to compile for, without a report, and with what Triton puts between
+            Python and the driver: what the device would else have to wait for.
         keep_cache: Folder that the compiled kernels are copied into; see `carry_cache`.
         configs_limit: Most autotune configurations compiled per launch.
         deadline_seconds: For everything together.
@@ -82,6 +85,7 @@ def build(
     payload = {
         "source": source,
         "workloads": [dataclasses.asdict(each) for each in workloads],
+        "also": [dataclasses.asdict(each) for each in also],
         "target": dataclasses.asdict(device.compile_target),
         "facts": device_facts(device),
         "configs_limit": configs_limit,

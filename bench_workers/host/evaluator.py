@@ -18,6 +18,7 @@ from bench_workers.host.describe import describe
 from bench_workers.host.examine import CANDIDATE
 from bench_workers.host.examine import Examination
 from bench_workers.host.lease import card_lease
+from bench_workers.host.ledger import WAITING
 from bench_workers.host.measure import Comparison
 from bench_workers.host.measure import Siblings
 from bench_workers.host.oracle import Oracle
@@ -37,6 +38,7 @@ from xeforge.domain.problem import Problem
 from xeforge.domain.problem import Workload
 from xeforge.domain.samples import KernelWork
 from xeforge.domain.samples import PairedSamples
+from xeforge.domain.spending import Spending
 from xeforge.errors import PlatformError
 from xeforge.ports import TimingPlan
 
@@ -143,7 +145,13 @@ class BenchEvaluator:
             )
             return examination.run(cases)
 
-    def build(self, problem: Problem, source: str, workloads: Sequence[Workload]) -> BuildEvidence:
+    def build(
+        self,
+        problem: Problem,
+        source: str,
+        workloads: Sequence[Workload],
+        also: Sequence[Workload] = (),
+    ) -> BuildEvidence:
         """Compile every launch of the workloads ahead of time for the target device."""
         with self._builders:
             return builds.build(
@@ -152,6 +160,7 @@ class BenchEvaluator:
                 source,
                 workloads,
                 self._device,
+                also=() if self.is_interpreted else also,
                 keep_cache=self._cache_of(source),
             )
 
@@ -188,7 +197,7 @@ class BenchEvaluator:
             oracle = self._oracle_for(problem)
             baseline, twin = self._baseline(first)
             candidate = self._loaded(second)
-            stack.callback(candidate.close)
+            stack.callback(self._sessions.retire, candidate)
             stack.callback(self._drop_dead_baselines)
             siblings = Siblings(baseline, candidate, twin)
             # After a failure the kept children hold models and inputs of a run that will not go on.
@@ -211,6 +220,10 @@ class BenchEvaluator:
             self._keep_caches({first: baseline, second: candidate})
             return results
 
+    def spending(self) -> Spending:
+        """Return where the seconds of device work went since the last call."""
+        return self._sessions.ledger.drain()
+
     def close(self) -> None:
         """End all children and give the device back."""
         with self._lock:
@@ -227,7 +240,9 @@ class BenchEvaluator:
             if self._is_leased:
                 yield
                 return
-            with card_lease(self._backend):
+            with ExitStack() as stack:
+                with self._sessions.ledger.timing("host", WAITING):
+                    stack.enter_context(card_lease(self._backend))
                 self._is_leased = True
                 try:
                     yield

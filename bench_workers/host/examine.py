@@ -194,7 +194,7 @@ class Examination:
         if self._session is not None:
             if self._cache is not None and self._session.is_alive:
                 self._session.keep_cache(self._cache)
-            self._session.close()
+            self._sessions.retire(self._session)
             self._session = None
 
     def _remember(self, answer: Mapping[str, Any]) -> None:

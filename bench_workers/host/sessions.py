@@ -1,8 +1,11 @@
 """Starts and asks the children that load, build and run user code."""
 
 import threading
+import time
 from collections.abc import Mapping
 from collections.abc import Sequence
+from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +14,11 @@ from typing import Literal
 from bench_workers.host.arena import SharedMemory
 from bench_workers.host.builds import CACHE_FOLDER
 from bench_workers.host.builds import carry_cache
+from bench_workers.host.ledger import Ledger
 from bench_workers.sandbox.launch import Child
 from bench_workers.sandbox.launch import launch
 from bench_workers.sandbox.policy import default_policy
+from bench_workers.sandbox.spares import LIBRARIES
 from bench_workers.sandbox.spares import PRELOAD
 from bench_workers.sandbox.spares import Spares
 from xeforge.domain.device import Backend
@@ -49,9 +54,10 @@ class Session:
         facts: What the device of this child says about itself.
     """
 
-    def __init__(self, child: Child, room: SharedMemory) -> None:
+    def __init__(self, child: Child, room: SharedMemory, ledger: Ledger) -> None:
         self._child = child
         self._room = room
+        self._ledger = ledger
         self.facts: Mapping[str, Any] = {}
 
     def ask(self, op: str, payload: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
@@ -83,13 +89,21 @@ class Session:
         )
 
     def _answer(self, op: str, payload: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        started = time.monotonic()
+        spent: dict[str, Any] | None = None
         try:
-            return self._child.request(op, payload, deadline_seconds=seconds)
+            answer = self._child.request(op, payload, deadline_seconds=seconds)
         except CandidateRaised as error:
             if self._child.role == "run":
                 raise
             # What user code raises comes back as a fault; this is our own error.
             raise PlatformError(f"the {self._child.role} child: {error.message}") from error
+        else:
+            found = answer.pop("spent", None)
+            spent = found if isinstance(found, dict) else None
+            return answer
+        finally:
+            self._ledger.add(self._child.role, op, time.monotonic() - started, spent)
 
     def _make_room(self, needed_bytes: int) -> None:
         if needed_bytes > _MOST_SHARED_BYTES or needed_bytes <= self._room.size_bytes:
@@ -106,7 +120,8 @@ class Session:
 
     def keep_cache(self, destination: Path) -> None:
         """Copy the kernels it compiled to where a child with the same source can start from."""
-        carry_cache(self._child.directory / CACHE_FOLDER, destination, seen_as=destination)
+        with self._ledger.timing(self._child.role, "keep_cache"):
+            carry_cache(self._child.directory / CACHE_FOLDER, destination, seen_as=destination)
 
     def close(self) -> None:
         """End it."""
@@ -139,6 +154,7 @@ class Sessions:
         self.layer = layer
         self.given = SharedMemory("given")
         self.answers = SharedMemory("answers")
+        self.ledger = Ledger()
         self._policies = {
             each: default_policy(
                 each, layer=layer, memory_bytes=memory_bytes, work_directory=work_directory
@@ -155,6 +171,8 @@ class Sessions:
         self._builder_count = builders
         self._builders: Spares | None = None
         self._lock = threading.Lock()
+        self._reaper = ThreadPoolExecutor(2, thread_name_prefix="session-end")
+        self._ending: list[Future[None]] = []
 
     @property
     def is_interpreted(self) -> bool:
@@ -181,13 +199,15 @@ class Sessions:
             CandidateError: A file cannot be imported.
             PlatformError: The child cannot be started.
         """
-        child = self._child(role)
-        session = Session(child, self.answers if role == "run" else self.given)
+        with self.ledger.timing(role, "start"):
+            child = self._child(role)
+        session = Session(child, self.answers if role == "run" else self.given, self.ledger)
         try:
             session.facts = session.ask("open", {}, seconds=_OPEN_SECONDS)
             if cache is not None:
                 inside = str(session.facts["cache"])
-                carry_cache(cache, child.directory / CACHE_FOLDER, seen_as=inside)
+                with self.ledger.timing(role, "carry_cache"):
+                    carry_cache(cache, child.directory / CACHE_FOLDER, seen_as=inside)
             for name, text in files:
                 session.ask("load", {"name": name, "text": text}, seconds=load_seconds)
         except BaseException:
@@ -208,6 +228,19 @@ class Sessions:
                     parallel=max(1, self._builder_count),
                 )
         return self._builders.take(role)
+
+    def retire(self, session: Session) -> None:
+        """End a session beside other work; what goes wrong with it shows at the next call.
+
+        Raises:
+            PlatformError: An earlier one could not be ended.
+        """
+        with self._lock:
+            done = [each for each in self._ending if each.done()]
+            self._ending = [each for each in self._ending if not each.done()]
+            self._ending.append(self._reaper.submit(session.close))
+        for each in done:
+            each.result()
 
     def _child(self, role: Role) -> Child:
         if role == "run":
@@ -237,7 +270,7 @@ class Sessions:
             "given": given,
             "answers": answers,
             "is_oracle": role != "run",
-            "preload": list(PRELOAD),
+            "preload": list(PRELOAD if role == "run" and backend != "cpu" else LIBRARIES),
             "environment": _INTERPRET if backend == "cpu" else {},
         }
 
@@ -246,5 +279,8 @@ class Sessions:
         self._spares.close()
         if self._builders is not None:
             self._builders.close()
+        self._reaper.shutdown(wait=True)
         self.given.close()
         self.answers.close()
+        for each in self._ending:
+            each.result()

@@ -16,7 +16,8 @@ from bench_workers.sandbox.start import START_SECONDS
 from bench_workers.sandbox.start import begin
 from xeforge.errors import PlatformError
 
-PRELOAD = ("torch", "triton")
+LIBRARIES = ("torch", "triton")
+PRELOAD = (*LIBRARIES, "warm_triton")
 _ROLE_SECONDS = 60.0
 _CLOSED = "the spare children are closed"
 

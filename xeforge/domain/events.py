@@ -14,6 +14,7 @@ from xeforge.domain.evidence import Finding
 from xeforge.domain.issue import Issue
 from xeforge.domain.samples import Estimate
 from xeforge.domain.samples import PairedSamples
+from xeforge.domain.spending import Spending
 from xeforge.domain.trial import Trial
 
 
@@ -139,6 +140,7 @@ class Ran:
         evidence: Correctness.
         samples: Per timed workload; empty when not timed.
         estimates: Per timed workload; empty when timed.
+        spent: Where the seconds went; None: not recorded.
     """
 
     candidate: str
@@ -146,6 +148,7 @@ class Ran:
     evidence: Evidence
     samples: tuple[PairedSamples, ...]
     estimates: tuple[Estimate, ...]
+    spent: Spending | None = None
 
 
 @dataclass(frozen=True, slots=True)

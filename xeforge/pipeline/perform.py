@@ -58,6 +58,7 @@ from xeforge.verify import judge
 from xeforge.verify.estimate import estimate
 from xeforge.verify.inputs import INTERPRETED_PREFIX
 from xeforge.verify.inputs import plan_cases
+from xeforge.verify.inputs import shapes_of
 
 
 def perform(history: History, step: Step, parts: Parts) -> Event:  # noqa: C901, PLR0911
@@ -155,7 +156,10 @@ def _plan(history: History) -> Planned:
 
 
 def _build(problem: Problem, history: History, step: Build, parts: Parts) -> BuildEvidence:
-    return parts.evaluator.build(problem, history.candidate(step.candidate).source, problem.timed)
+    """Compile for the timed shapes, and for those it will be checked on."""
+    cases = _candidate_cases(history, step.candidate, parts)
+    source = history.candidate(step.candidate).source
+    return parts.evaluator.build(problem, source, problem.timed, shapes_of(problem, cases))
 
 
 def normalised(source: str) -> str:
@@ -210,18 +214,23 @@ def _run(history: History, step: Run, parts: Parts) -> Ran:
     """Check the answers; spend device time on timing only when they are right."""
     problem, evaluator = history.problem, parts.evaluator
     source = history.candidate(step.candidate).source
-    cases = plan_cases(
-        problem,
-        purpose="candidate",
-        interpreted=evaluator.is_interpreted,
-        seed=_case_seed(problem.seed, step.candidate),
-        trusted=history.audited.trusted_cases if history.audited else (),
-    )
+    evaluator.spending()
+    cases = _candidate_cases(history, step.candidate, parts)
     evidence = evaluator.examine(problem, source, cases)
     ran = Ran(step.candidate, step.against, evidence, (), ())
-    if not _is_correct(history, ran, parts):
-        return ran
-    return _compared(ran, history, parts.search_timing, parts)
+    if _is_correct(history, ran, parts):
+        ran = _compared(ran, history, parts.search_timing, parts)
+    return replace(ran, spent=evaluator.spending())
+
+
+def _candidate_cases(history: History, candidate: str, parts: Parts) -> tuple[Case, ...]:
+    return plan_cases(
+        history.problem,
+        purpose="candidate",
+        interpreted=parts.evaluator.is_interpreted,
+        seed=_case_seed(history.problem.seed, candidate),
+        trusted=history.audited.trusted_cases if history.audited else (),
+    )
 
 
 def _compared(ran: Ran, history: History, plan: TimingPlan, parts: Parts) -> Ran:

@@ -34,6 +34,8 @@ class TrialRow:
         against: Incumbent it was compared with.
         ratio, ratio_low, ratio_high: Incumbent time over candidate time; None when not compared.
         message: What the judge said.
+        device_seconds: How long it was run, checked and timed; None: not run.
+        harness_seconds: Of these, neither import, nor compilation, nor timed runs.
     """
 
     candidate: str
@@ -49,6 +51,8 @@ class TrialRow:
     ratio_low: float | None
     ratio_high: float | None
     message: str
+    device_seconds: float | None = None
+    harness_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +209,8 @@ def _confirmed(history: History) -> Confirmed | None:
 def _trial_row(history: History, trial: Trial) -> TrialRow:
     candidate, verdict = history.candidate(trial.candidate), trial.verdict
     ratio = trial.ratio
+    ran = history.ran(trial.candidate)
+    spent = ran.spent if ran else None
     return TrialRow(
         candidate=candidate.id,
         parent=candidate.parent,
@@ -219,6 +225,8 @@ def _trial_row(history: History, trial: Trial) -> TrialRow:
         ratio_low=ratio.low if ratio else None,
         ratio_high=ratio.high if ratio else None,
         message=verdict.message,
+        device_seconds=spent.total_seconds if spent else None,
+        harness_seconds=spent.harness_seconds if spent else None,
     )
 
 

@@ -115,6 +115,26 @@ def case_by_key(problem: Problem, *, interpreted: bool) -> dict[str, Case]:
     return {each.key: each.case(0) for each in _recipes(problem, interpreted=interpreted)}
 
 
+def shapes_of(problem: Problem, cases: Collection[Case]) -> tuple[Workload, ...]:
+    """Return one workload for each different set of shapes and arguments of the cases."""
+    workloads = {each.name: each for each in problem.workloads}
+    found: dict[tuple[object, ...], Workload] = {}
+    for case in cases:
+        shapes = tuple((each.shape, each.dtype, each.transforms) for each in case.inputs)
+        key = (case.workload, shapes, case.init_args, case.dtype, case.memory_format)
+        found.setdefault(
+            key,
+            replace(
+                workloads[case.workload],
+                inputs=case.inputs,
+                init_args=case.init_args,
+                dtype=case.dtype,
+                memory_format=case.memory_format,
+            ),
+        )
+    return tuple(found.values())
+
+
 def base_keys(problem: Problem, *, interpreted: bool) -> dict[str, str]:
     """Return, by workload name, the key of the case that stands for it."""
     standing = _standing(problem, interpreted=interpreted)

@@ -236,6 +236,23 @@ def test_a_target_that_triton_lacks_is_no_fault_of_the_source(build: Build) -> N
     assert evidence.skipped == ("not compiled: no Intel back-end in this Triton",)
 
 
+def test_further_shapes_fill_the_cache_and_are_not_reported(build: Build, tmp_path: Path) -> None:
+    def cubins(folder: Path) -> int:
+        return len(list(folder.rglob("*.cubin")))
+
+    source = source_of("two_launches").replace("def softmax(", "def softmax_(")
+    source = source.replace("softmax[", "softmax_[")
+    shape = workload((512, 768), init_args=(0.25,))
+    odd = workload((5, 77), init_args=(0.25,), name="ragged")
+    impossible = workload((5, 77, 3), init_args=(0.25,), name="impossible")
+    first = build(source, shape, keep_cache=tmp_path / "a")
+    alone = cubins(tmp_path / "a")
+    evidence = build(source, shape, also=(odd, impossible), keep_cache=tmp_path / "b")
+    assert [each.workload for each in evidence.reports] == ["bench[0]", "bench[0]"]
+    assert evidence.skipped == first.skipped
+    assert cubins(tmp_path / "b") > alone
+
+
 def test_no_target_no_child() -> None:
     device = dataclasses.replace(H200, compile_target=None)
     problem = problem_of("", (BIG,))

@@ -13,6 +13,7 @@ from xeforge.verify.inputs import case_key
 from xeforge.verify.inputs import is_base
 from xeforge.verify.inputs import is_interpreted_key
 from xeforge.verify.inputs import plan_cases
+from xeforge.verify.inputs import shapes_of
 
 
 @pytest.fixture(scope="module")
@@ -228,3 +229,11 @@ def test_names_tell_what_a_case_stands_for():
     assert is_interpreted_key("interpreted/ci[0]/declared/random/M=1#3")
     assert not is_interpreted_key("ci[0]/declared/random/M=1#3")
     assert case_key("odd#name[0]/declared/random/M=1#3") == "odd#name[0]/declared/random/M=1"
+
+
+def test_shapes_are_named_once_whatever_the_values(asked):
+    cases = plan(asked, "candidate", interpreted=False)
+    shapes = shapes_of(asked, cases)
+    wanted = {(each.workload, each.inputs[0].shape, each.init_args) for each in cases}
+    assert {(each.name, each.inputs[0].shape, each.init_args) for each in shapes} == wanted
+    assert len(shapes) == len(wanted) < len(cases)
