@@ -1,6 +1,5 @@
 """Shared memory with the host: tensors cross as records of place and layout."""
 
-import contextlib
 import mmap
 import os
 import warnings
@@ -9,7 +8,6 @@ from typing import Any
 import torch
 
 ALIGNMENT_BYTES = 256
-PROT_READ_FLAG = 0x08
 
 
 class ArenaFull(Exception):
@@ -26,15 +24,19 @@ class Arena:
     Args:
         descriptor: File descriptor number as inherited.
         writable: Whether this child may write.
+        device: Pins the mapping; None: it is left as it is.
+
+    Attributes:
+        note: Why the mapping is not pinned; empty when it is or need not be.
     """
 
-    def __init__(self, descriptor: int, *, writable: bool) -> None:
+    def __init__(self, descriptor: int, *, writable: bool, device: Any = None) -> None:
         self.descriptor = descriptor
         self.writable = writable
         self.note = ""
+        self._device = device
         self._bytes: torch.Tensor | None = None
         self._map: mmap.mmap | None = None
-        self._registered: int | None = None
 
     def _mapped(self) -> torch.Tensor:
         """Return the whole file as bytes, mapped again when the host has made it larger."""
@@ -46,31 +48,20 @@ class Arena:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a read-only buffer is what we want
                 self._bytes = torch.frombuffer(self._map, dtype=torch.uint8)
-            self._register()
+            self._pin()
         return self._bytes
 
     def _forget(self) -> None:
-        if self._registered is not None:
-            torch.cuda.cudart().cudaHostUnregister(self._registered)
-        self._registered = None
+        if self._device is not None and self._bytes is not None:
+            self._device.unpin(self._bytes.data_ptr())
         self._bytes = None
         self._map = None  # unmapped when its last tensor is gone
 
-    def _register(self) -> None:
-        """Pin the mapping, so that copies run at the bus's speed; slower without."""
-        if not torch.cuda.is_available() or not torch.cuda.is_initialized():
-            return
-        assert self._bytes is not None  # noqa: S101 - mapped just before
-        flags = 0 if self.writable else PROT_READ_FLAG
-        address = self._bytes.data_ptr()
-        status = int(torch.cuda.cudart().cudaHostRegister(address, self._bytes.numel(), flags))
-        if status == 0:
-            self._registered = address
-        else:
-            self.note = f"shared memory is not pinned (cudaHostRegister: {status})"
-            with contextlib.suppress(RuntimeError):  # takes the error off the driver's record
-                torch.zeros(1, device="cuda").add_(1)
-                torch.cuda.synchronize()
+    def _pin(self) -> None:
+        """Have the mapping pinned where the device can; say so where it cannot."""
+        if self._device is not None and self._bytes is not None:
+            address, size = self._bytes.data_ptr(), self._bytes.numel()
+            self.note = self._device.pin(address, size, writable=self.writable)
 
     def take(self, record: dict[str, Any]) -> torch.Tensor:
         """Return the tensor a record describes, still in shared memory."""

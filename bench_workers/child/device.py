@@ -1,7 +1,13 @@
-"""One face for cuda, xpu and cpu: what a session needs from the device it runs on."""
+"""One face for cuda, xpu and cpu: what a session needs from the device it runs on.
 
+Nothing else of ours names ``torch.cuda`` or ``torch.xpu``. What only one of them offers (a sleep
+kernel, pinning of foreign memory) is asked for by name here and has a stated fallback.
+"""
+
+import contextlib
 import time
 from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -9,6 +15,8 @@ import torch
 DELAY_CYCLES_PER_SECOND = 2_000_000_000
 UNUSED_BYTES = 1 << 30
 """More than this is given back between requests."""
+_READ_ONLY = 0x08
+"""CUDA's flag for host memory that the device only reads."""
 
 
 class HostEvent:
@@ -32,12 +40,19 @@ class SessionDevice:
     Args:
         backend: Torch device type.
         torch_module: Supplies ``torch.cuda`` or ``torch.xpu``; a double in tests.
+
+    Attributes:
+        torch: Makes tensors.
+        module: ``torch.cuda`` or ``torch.xpu``; None for cpu.
+        name: As tensors take it.
     """
 
     def __init__(self, backend: str, torch_module: Any = torch) -> None:
         self.backend = backend
+        self.torch = torch_module
         self.module: Any = getattr(torch_module, backend, None) if backend != "cpu" else None
         self.name = backend if backend == "cpu" else f"{backend}:0"
+        self._pinned: set[int] = set()
 
     @property
     def is_accelerator(self) -> bool:
@@ -71,6 +86,43 @@ class SessionDevice:
         if sleep is None:
             return None
         return lambda seconds: sleep(int(seconds * DELAY_CYCLES_PER_SECOND))
+
+    def pin(self, address: int, size: int, *, writable: bool) -> str:
+        """Register host memory, so that copies run at the bus's speed.
+
+        Returns:
+            Why it is not registered, so that copies take longer; empty when it is.
+        """
+        if self.module is None or not self.module.is_initialized():
+            return ""  # nothing is copied to a device from here
+        runtime = getattr(self.module, "cudart", None)
+        if runtime is None:
+            return f"shared memory is not pinned: torch.{self.backend} cannot register it"
+        flags = 0 if writable else _READ_ONLY
+        status = int(runtime().cudaHostRegister(address, size, flags))
+        if status == 0:
+            self._pinned.add(address)
+            return ""
+        with contextlib.suppress(RuntimeError):  # takes the error off the driver's record
+            self.torch.zeros(1, device=self.name).add_(1)
+            self.synchronize()
+        return f"shared memory is not pinned (cudaHostRegister: {status})"
+
+    def unpin(self, address: int) -> None:
+        """Take back a registration; memory that was not registered is left alone."""
+        if address in self._pinned:
+            self._pinned.discard(address)
+            self.module.cudart().cudaHostUnregister(address)
+
+    @contextlib.contextmanager
+    def fast_products(self) -> Iterator[None]:
+        """Let float32 operands use the matrix units' nearest format (TF32) on every backend."""
+        before = self.torch.get_float32_matmul_precision()
+        self.torch.set_float32_matmul_precision("high")
+        try:
+            yield
+        finally:
+            self.torch.set_float32_matmul_precision(before)
 
     def all_properties(self) -> list[dict[str, Any]]:
         """Say what the driver reports about every unit; empty where there is none."""

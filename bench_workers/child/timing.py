@@ -169,10 +169,9 @@ def _ceilings(session: Any, _payload: dict[str, Any]) -> dict[str, Any]:
     device = session.device
     size = min(_COPY_BYTES, int(device.properties()["memory_bytes"]) // 16)
     seconds = _copy_seconds(device, size)
-    torch.backends.cuda.matmul.allow_tf32 = True  # the best rate float32 operands can have
     dtypes = (torch.float16, torch.bfloat16, torch.float32)
-    rates = {str(each).removeprefix("torch."): _product_rate(device, each) for each in dtypes}
-    torch.backends.cuda.matmul.allow_tf32 = False
+    with device.fast_products():  # the best rate float32 operands can have
+        rates = {str(each).removeprefix("torch."): _product_rate(device, each) for each in dtypes}
     device.empty_cache()
     return {"copy_bytes_per_s": 2 * size / seconds, "matrix_flops_per_s": rates}
 
