@@ -14,6 +14,8 @@ from typing import Literal
 from bench_workers.host.arena import SharedMemory
 from bench_workers.host.builds import CACHE_FOLDER
 from bench_workers.host.builds import carry_cache
+from bench_workers.host.health import PROBE_SECONDS
+from bench_workers.host.health import CardHealth
 from bench_workers.host.ledger import Ledger
 from bench_workers.sandbox.launch import Child
 from bench_workers.sandbox.launch import launch
@@ -22,7 +24,9 @@ from bench_workers.sandbox.spares import LIBRARIES
 from bench_workers.sandbox.spares import PRELOAD
 from bench_workers.sandbox.spares import Spares
 from xeforge.domain.device import Backend
+from xeforge.errors import CandidateDied
 from xeforge.errors import CandidateRaised
+from xeforge.errors import CandidateTimeout
 from xeforge.errors import OutOfHostResources
 from xeforge.errors import PlatformError
 
@@ -54,10 +58,13 @@ class Session:
         facts: What the device of this child says about itself.
     """
 
-    def __init__(self, child: Child, room: SharedMemory, ledger: Ledger) -> None:
+    def __init__(
+        self, child: Child, room: SharedMemory, ledger: Ledger, health: CardHealth
+    ) -> None:
         self._child = child
         self._room = room
         self._ledger = ledger
+        self._health = health
         self.facts: Mapping[str, Any] = {}
 
     def ask(self, op: str, payload: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
@@ -79,6 +86,7 @@ class Session:
         if fault is None:
             return answer
         if fault.get("broken"):
+            self._health.suspect(str(fault.get("message", "")))
             self.close()
         line = fault.get("line")
         raise CandidateRaised(
@@ -98,6 +106,9 @@ class Session:
                 raise
             # What user code raises comes back as a fault; this is our own error.
             raise PlatformError(f"the {self._child.role} child: {error.message}") from error
+        except (CandidateTimeout, CandidateDied) as error:
+            self._health.suspect(error.message)
+            raise
         else:
             found = answer.pop("spent", None)
             spent = found if isinstance(found, dict) else None
@@ -155,6 +166,7 @@ class Sessions:
         self.given = SharedMemory("given")
         self.answers = SharedMemory("answers")
         self.ledger = Ledger()
+        self.health = CardHealth(None if backend == "cpu" else self._probe)
         self._policies = {
             each: default_policy(
                 each, layer=layer, memory_bytes=memory_bytes, work_directory=work_directory
@@ -197,11 +209,24 @@ class Sessions:
 
         Raises:
             CandidateError: A file cannot be imported.
+            DeviceLost: After a fault the card does not compute any more.
             PlatformError: The child cannot be started.
         """
+        if role != "prepare":
+            self.health.settle()
+        return self._started(role, files, load_seconds, cache)
+
+    def _started(
+        self,
+        role: Role,
+        files: Sequence[tuple[str, str]] = (),
+        load_seconds: float = 60.0,
+        cache: Path | None = None,
+    ) -> Session:
         with self.ledger.timing(role, "start"):
             child = self._child(role)
-        session = Session(child, self.answers if role == "run" else self.given, self.ledger)
+        room = self.answers if role == "run" else self.given
+        session = Session(child, room, self.ledger, self.health)
         try:
             session.facts = session.ask("open", {}, seconds=_OPEN_SECONDS)
             if cache is not None:
@@ -214,6 +239,14 @@ class Sessions:
             session.close()
             raise
         return session
+
+    def _probe(self) -> str:
+        """Have a fresh child, without user code, do known work on the card."""
+        session = self._started("run")
+        try:
+            return str(session.ask("probe", {}, seconds=PROBE_SECONDS)["wrong"])
+        finally:
+            session.close()
 
     def compiler(self, role: Literal["build", "count"]) -> Child:
         """Start a child that compiles or counts; it never sees a device."""
