@@ -30,7 +30,7 @@ def audit(problem: Problem, parts: Parts, observe: Callable[[History], None]) ->
     """
     history = History("audit", problem)
     for step in (Describe(), Audit()):
-        history = _append(history, step.id, perform(history, step, parts), parts)
+        history = append(history, step.id, perform(history, step, parts), parts)
         observe(history)
     return history
 
@@ -51,11 +51,28 @@ def compare(
     history = audit(problem, parts, observe)
     if is_wrong(history):
         return history
+    return until_judged(with_given(history, source, parts), parts, observe)
+
+
+def with_given(history: History, source: str, parts: Parts) -> History:
+    """Return an audited history with `source` as its only candidate, `GIVEN_ID`.
+
+    One audit serves any number of sources: each is judged as if it were alone.
+    """
     given = Candidate(GIVEN_ID, BASELINE_ID, "", "user", source, "as given", {})
-    history = _append(history, "given", Proposed("", "user", 0, (given,)), parts)
+    return append(history, "given", Proposed("", "user", 0, (given,)), parts)
+
+
+def until_judged(history: History, parts: Parts, observe: Callable[[History], None]) -> History:
+    """Do whatever candidate `GIVEN_ID` still needs until it has a verdict.
+
+    Raises:
+        PlatformError: Our own fault.
+    """
+    given = history.candidate(GIVEN_ID)
     while history.trial(GIVEN_ID) is None:
         step: Step = next_of(history, given)
-        history = _append(history, step.id, perform(history, step, parts), parts)
+        history = append(history, step.id, perform(history, step, parts), parts)
         observe(history)
     return history
 
@@ -66,6 +83,7 @@ def is_wrong(history: History) -> bool:
     return audited is not None and any(issue.severity is Severity.ERROR for issue in audited.issues)
 
 
-def _append(history: History, step: str, event: Event, parts: Parts) -> History:
+def append(history: History, step: str, event: Event, parts: Parts) -> History:
+    """Return the history with one more fact."""
     record = Recorded(len(history.records), step, parts.clock.now_seconds(), event)
     return History(history.job, history.problem, (*history.records, record))
