@@ -24,6 +24,7 @@ from xeforge.verify.coverage import oracle_failure
 from xeforge.verify.coverage import unverified
 from xeforge.verify.speed import SpeedResult
 from xeforge.verify.speed import judge_speed
+from xeforge.verify.steadiness import disturbed
 from xeforge.verify.worst import worst_first
 
 
@@ -128,4 +129,6 @@ def _unproven(context: CheckContext) -> Verdict | None:
     if failure:
         return void(VoidReason.ORACLE_FAILED, failure)
     missing = unverified(context)
-    return Verdict(Outcome.UNDECIDED, missing) if missing else None
+    if missing:
+        return Verdict(Outcome.UNDECIDED, missing)
+    return disturbed(context.samples)

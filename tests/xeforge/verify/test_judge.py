@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.evidence import Finding
+from xeforge.domain.samples import Conditions
 from xeforge.domain.samples import KernelWork
 from xeforge.domain.verdict import Grade
 from xeforge.domain.verdict import Outcome
@@ -303,3 +304,22 @@ def test_complaints_never_end_in_acceptance(make, decide, data):
     trial = decide(gated=gated, samples=timed(make, 2e-3, 1e-3))
     assert trial.verdict.outcome is Outcome.REJECTED
     assert trial.verdict.reason is min(reasons, key=WORST_FIRST.index)
+
+
+def test_a_run_on_an_unfit_card_is_void_however_fast(make, decide):
+    conditions = Conditions((1980, 1200), (60, 95), ("hardware thermal slowdown",))
+    trial = decide(samples=timed(make, 1.2e-3, 1e-3, conditions=conditions))
+    assert trial.verdict.outcome is Outcome.VOID
+    assert trial.verdict.void_reason is VoidReason.DEVICE_UNHEALTHY
+
+
+def test_a_wrong_kernel_is_rejected_on_an_unfit_card_too(make, decide):
+    conditions = Conditions(throttle=("hardware slowdown",))
+    asked = make.problem()
+    wrong = make.full_evidence(
+        asked,
+        purpose="candidate",
+        change=lambda case: replace(case, outputs=(make.output(wrong_count=3),)),
+    )
+    trial = decide(evidence=wrong, samples=timed(make, 1.2e-3, 1e-3, conditions=conditions))
+    assert trial.verdict.reason is Reason.INCORRECT_OUTPUT

@@ -18,6 +18,7 @@ from xeforge.verify.checks import ran
 from xeforge.verify.checks import shape_overfit
 from xeforge.verify.checks import stale
 from xeforge.verify.checks import state
+from xeforge.verify.checks import steady
 from xeforge.verify.checks import timed_outputs
 from xeforge.verify.checks import unwritten
 from xeforge.verify.checks import window
@@ -45,5 +46,6 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = tuple(
         timed_outputs,
         window,
         plausible,
+        steady,
     )
 )
