@@ -1,6 +1,7 @@
 """The untrusted side's entry point: announce, then answer one request after the other.
 
-Run by path as ``main.py ROLE CONTROL_FD OPTIONS_JSON``. Options:
+Run by path as ``main.py ROLE CONTROL_FD OPTIONS_JSON``. Started as ``zygote`` it imports what
+it shall and then forks a ``spare`` for each request, see `zygote`. Options:
     paths: Folders to put on the module search path, in front.
     environment: Variables to set before anything is imported.
     preload: Modules to import before the first request.
@@ -34,6 +35,7 @@ ROLES = {
 """Which module does which role's work; a child started as ``spare`` takes its role later."""
 
 SPARE = "spare"
+ZYGOTE = "zygote"
 _FIRST_FREE_FD = 10
 
 
@@ -144,11 +146,25 @@ def main(role: str, control: int, options: dict[str, Any]) -> None:
     channel = open_channel(control)
     sys.path[:0] = [path for path in options.get("paths", []) if path not in sys.path]
     os.environ.update(options.get("environment", {}))
-    versions = preload(options.get("preload", []))
+    if role == ZYGOTE:
+        import zygote  # type: ignore[import-not-found, unused-ignore]
+
+        zygote.before_imports()
+        versions = preload(options.get("preload", []))
+        send(channel, {"ready": True, "versions": versions})
+        channel = zygote.serve(channel)
+        role = SPARE
+    else:
+        versions = preload(options.get("preload", []))
     server = Server()
     if role != SPARE:
         server.take_role(role, options)
     send(channel, {"ready": True, "pid": os.getpid(), "versions": versions})
+    answer_all(server, channel)
+
+
+def answer_all(server: Server, channel: socket.socket) -> None:
+    """Answer requests until the other side closes."""
     frames = protocol.Frames()
     while True:
         try:

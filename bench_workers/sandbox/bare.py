@@ -16,6 +16,7 @@ NAME = "bare"
 REMEDY = "apt-get install util-linux"
 SUMMARY = "limits and a clean environment only; files and network are open to the child"
 COUNTS_USERS = False
+NESTS = False
 
 
 def harness(_place: Place) -> str:
@@ -33,5 +34,21 @@ def command(_policy: Policy, place: Place, environment: Mapping[str, str]) -> li
     words = [*drop_user(place), "--pdeathsig", "KILL"]
     if place.uid is None and os.geteuid() == 0:  # root in name only
         words += ["--inh-caps=-all", "--bounding-set=-all"]
+    words += ["env", "-i"]
+    return words + [f"{name}={value}" for name, value in environment.items()]
+
+
+def zygote(
+    _policy: Policy, _place: Place, environment: Mapping[str, str], *, changes_user: bool
+) -> list[str]:
+    """Return the words to put in front of a zygote's own command.
+
+    Args:
+        environment: All its variables.
+        changes_user: Whether each child becomes another user, for which it stays root.
+    """
+    words = ["setpriv", "--pdeathsig", "KILL"]
+    if not changes_user:
+        words += ["--no-new-privs"]
     words += ["env", "-i"]
     return words + [f"{name}={value}" for name, value in environment.items()]

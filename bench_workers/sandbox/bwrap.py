@@ -20,7 +20,15 @@ HOME = "/job"
 SUMMARY = "own root, processes, network; read-only but for a private folder"
 
 COUNTS_USERS = True
+NESTS = True
+"""Whether children of a zygote get walls of their own inside the zygote's."""
 
+CHILDREN = "/children"
+"""Where a zygote finds the private folders of its children, as `child/walls.py` has it."""
+
+_ZYGOTE_CAPABILITIES = ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "DAC_OVERRIDE")
+_AS_NOBODY = ("--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY))
+_AS_MAPPED_ROOT = ("--unshare-user", "--uid", "0", "--gid", "0")
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
 
 
@@ -41,22 +49,44 @@ def command(policy: Policy, place: Place, environment: Mapping[str, str]) -> lis
     come from anywhere, and limits per user hold, which they do not for a mapped root. As an
     ordinary user, or where root may not do that, a user namespace does it.
     """
+    words = _apart(environment)
+    if place.uid is None:
+        words += ["--disable-userns", *_AS_NOBODY]
+    words += _mounts(policy, place)
+    words += ["--chdir", "/", "--"]
+    return words + drop_user(place)
+
+
+def zygote(
+    policy: Policy, place: Place, environment: Mapping[str, str], *, changes_user: bool
+) -> list[str]:
+    """Return the words to put in front of a zygote's own command.
+
+    It keeps what it needs to put each child behind walls of its own, and sees their folders.
+    """
+    words = _apart(environment)
+    if not changes_user:
+        words += _AS_MAPPED_ROOT  # anyone else would own neither its mounts nor its processes
+    words += ["--cap-drop", "ALL"]
+    more = () if changes_user else ("SETFCAP",)  # asked for by the kernel to map root away
+    for name in (*_ZYGOTE_CAPABILITIES, *more):
+        words += ["--cap-add", f"CAP_{name}"]
+    words += _mounts(policy, place, ("--bind", str(place.children), CHILDREN))
+    return [*words, "--chdir", "/", "--"]
+
+
+def _apart(environment: Mapping[str, str]) -> list[str]:
     words = [
         shutil.which(PROGRAM) or PROGRAM,
         *_NAMESPACES,
         "--unshare-cgroup-try",
         "--die-with-parent",
         "--new-session",
+        "--clearenv",
     ]
-    if place.uid is None:
-        words += ["--unshare-user", "--disable-userns"]
-        words += ["--uid", str(NOBODY), "--gid", str(NOBODY)]
-    words += ["--clearenv"]
     for name, value in environment.items():
         words += ["--setenv", name, value]
-    words += _mounts(policy, place)
-    words += ["--chdir", "/", "--"]
-    return words + drop_user(place)
+    return words
 
 
 def drop_user(place: Place) -> list[str]:
@@ -68,7 +98,7 @@ def drop_user(place: Place) -> list[str]:
     return ["setpriv", "--reuid", who, "--regid", who, "--clear-groups", "--no-new-privs", *nothing]
 
 
-def _mounts(policy: Policy, place: Place) -> list[str]:
+def _mounts(policy: Policy, place: Place, more: Sequence[str] = ()) -> list[str]:
     """Build the root: what bubblewrap makes on the way would be closed to other users."""
     readable = (*system_paths(), *(str(path) for path in policy.readable))
     words = ["--perms", "0755", "--dir", "/tmp", "--bind", str(place.scratch), "/tmp"]  # noqa: S108
@@ -82,7 +112,7 @@ def _mounts(policy: Policy, place: Place) -> list[str]:
         words += ["--ro-bind", path, path]
     words += ["--ro-bind", str(CHILD_DIRECTORY), HARNESS]
     words += ["--bind", str(place.directory), HOME]
-    return [*words, "--remount-ro", "/"]
+    return [*words, *more, "--remount-ro", "/"]
 
 
 def _devices(nodes: Sequence[object], *, shared_memory_bytes: int) -> list[str]:

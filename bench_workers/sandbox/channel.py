@@ -25,19 +25,25 @@ class Channel:
 
     Args:
         connection: Host's end of the socket pair; owned from now on.
-        pid: A child process of this one. Its end is watched too, for a fork of it may keep the
-            socket open, so that closing does not tell.
+        pid: The process. Its end is watched too, for a fork of it may keep the socket open, so
+            that closing does not tell.
+        end: Descriptor that becomes readable when it ends, owned from now on; may be None for a
+            child process of this one.
     """
 
-    def __init__(self, connection: socket.socket, pid: int) -> None:
+    def __init__(self, connection: socket.socket, pid: int, end: int | None = None) -> None:
         connection.setblocking(False)
         self._connection = connection
         self._pid = pid
-        self._end = _end_descriptor(pid)
+        self._end = _end_descriptor(pid) if end is None else end
         self._frames = Frames()
 
     def has_process_ended(self) -> bool:
         """Say whether the process is gone, without waiting for it."""
+        if self._end is not None:
+            poll = select.poll()
+            poll.register(self._end, select.POLLIN)
+            return bool(poll.poll(0))
         try:
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
             return os.waitid(os.P_PID, self._pid, flags) is not None

@@ -25,6 +25,7 @@ from bench_workers.sandbox.family import Family
 from bench_workers.sandbox.identity import NOBODY
 from bench_workers.sandbox.identity import Place
 from bench_workers.sandbox.limits import Watch
+from bench_workers.sandbox.outermost import Outermost
 from bench_workers.sandbox.policy import Policy
 from xeforge.errors import CandidateDied
 from xeforge.errors import CandidateError
@@ -34,6 +35,7 @@ from xeforge.errors import PlatformError
 
 _SIGNAL_EXIT = 128
 _LAST_BREATH_SECONDS = 1.0  # between a socket's closing and its process's end
+_ORPHANED = "the child ended together with the process that had made it"
 _STARTED = "the child did not start"
 
 
@@ -53,13 +55,14 @@ class Child:
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        process: Outermost,
         connection: socket.socket,
         policy: Policy,
         place: Place,
         *,
         role: str,
         shared: Sequence[int] = (),
+        end: int | None = None,
     ) -> None:
         self.role = role
         self.layer = policy.layer
@@ -67,7 +70,7 @@ class Child:
         self.directory = place.directory
         self.versions: Mapping[str, str] = {}
         self._process = process
-        self._channel = Channel(connection, process.pid)
+        self._channel = Channel(connection, process.pid, end)
         uid = None if place.uid == NOBODY else place.uid
         self._family = Family(process, uid=uid, token=place.token)
         self._shared = [os.dup(descriptor) for descriptor in shared]
@@ -136,6 +139,8 @@ class Child:
             PlatformError: The request cannot be sent, or is not one of the role's.
         """
         with self._lock:
+            if self._end_message == _ORPHANED:
+                raise PlatformError(_ORPHANED)
             if self._end_message is not None:
                 raise CandidateDied(self._end_message, stderr_tail=self.stderr_tail)
             number = next(self._numbers)
@@ -206,9 +211,21 @@ class Child:
         self._family.end()
         self._watch.drain()
         if reason is None:
-            reason = how_it_ended(self._process.returncode) if has_ended else "closed its channel"
+            reason = self._how_it_ended() if has_ended else "closed its channel"
         self._end_message = self._watch.breach or reason
         return CandidateDied(self._end_message, stderr_tail=self.stderr_tail)
+
+    def _how_it_ended(self) -> str:
+        """Say how the first process ended.
+
+        Raises:
+            PlatformError: Whoever could know has gone too, and most likely took it along.
+        """
+        status = self._process.returncode
+        if status is None and self._watch.breach is None:
+            self._end_message = _ORPHANED
+            raise PlatformError(_ORPHANED)
+        return "" if status is None else how_it_ended(status)
 
     def _result(self, answer: Mapping[str, Any], op: str) -> dict[str, Any]:
         found = answer.get("ok")

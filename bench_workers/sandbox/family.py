@@ -1,7 +1,6 @@
 """All processes that came from one child, found in /proc, and their end."""
 
 import os
-import subprocess
 import threading
 import time
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
 
+from bench_workers.sandbox.outermost import Outermost
 from xeforge.errors import PlatformError
 
 _END_SECONDS = 20.0
@@ -81,7 +81,7 @@ class Family:
         token: Word in the environment of the child's processes.
     """
 
-    def __init__(self, first: subprocess.Popen[bytes], *, uid: int | None, token: str) -> None:
+    def __init__(self, first: Outermost, *, uid: int | None, token: str) -> None:
         self._first = first
         self._uid = uid
         self._token = token.encode()

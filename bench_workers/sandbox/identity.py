@@ -30,6 +30,11 @@ class Place:
     uid: int | None
     token: str
 
+    @property
+    def children(self) -> Path:
+        """Folder beside the private ones; only a zygote's place has it."""
+        return self.directory.parent / "children"
+
 
 def fresh_uid() -> int:
     """Return a user id that no account has, so that limits per user are limits per child.

@@ -5,7 +5,6 @@ Memory in use is read by a watch instead, over all processes of a child together
 """
 
 import os
-import subprocess
 import threading
 import time
 from collections import deque
@@ -17,6 +16,7 @@ from selectors import DefaultSelector
 from typing import IO
 
 from bench_workers.sandbox.family import Family
+from bench_workers.sandbox.outermost import Outermost
 from bench_workers.sandbox.policy import Policy
 
 TAIL_BYTES = 8192
@@ -37,11 +37,19 @@ def limit_words(policy: Policy, *, per_user: bool) -> list[str]:
         policy: The numbers.
         per_user: Whether the child's user is its own, so that processes may be counted by user.
     """
-    words = ["prlimit", "--core=0", f"--cpu={policy.cpu_seconds}", f"--nofile={policy.files}"]
-    words += [f"--fsize={policy.file_size_bytes}"]
-    if per_user:
-        words += [f"--nproc={policy.processes}"]
-    return [*words, "--"]
+    numbers = limit_numbers(policy, per_user=per_user)
+    return ["prlimit", *(f"--{name}={number}" for name, number in numbers.items()), "--"]
+
+
+def limit_numbers(policy: Policy, *, per_user: bool) -> dict[str, int]:
+    """Return the kernel's limits by name."""
+    numbers = {
+        "core": 0,
+        "cpu": policy.cpu_seconds,
+        "nofile": policy.files,
+        "fsize": policy.file_size_bytes,
+    }
+    return {**numbers, "nproc": policy.processes} if per_user else numbers
 
 
 class Watch:
@@ -54,7 +62,7 @@ class Watch:
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        process: Outermost,
         family: Family,
         policy: Policy,
         *,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
+from typing import IO
 from typing import Any
 
 from xeforge.errors import OutOfHostResources
@@ -53,7 +54,11 @@ _STARTER = _Starter()
 
 
 def spawn(
-    words: Sequence[str], *, environment: Mapping[str, str], keep: Sequence[int]
+    words: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    keep: Sequence[int],
+    output: IO[bytes] | int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
     """Start a command in a session of its own, with pipes for what it prints.
 
@@ -61,6 +66,7 @@ def spawn(
         words: The command.
         environment: All its variables.
         keep: Descriptors it inherits under their own numbers.
+        output: File for all it prints.
 
     Raises:
         ToolchainMissing: The program is not there.
@@ -71,8 +77,8 @@ def spawn(
         return subprocess.Popen(  # noqa: S603  (the words are ours)
             words,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
             env=dict(environment),
             cwd="/",
             pass_fds=tuple(keep),

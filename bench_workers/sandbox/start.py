@@ -20,7 +20,7 @@ from xeforge.errors import OutOfHostResources
 
 START_SECONDS = 180.0
 TOKEN_VARIABLE = "XEFORGE_CHILD"  # noqa: S105  (a name, no secret)
-_OUTSIDE = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+OUTSIDE = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
 def begin(
@@ -46,19 +46,15 @@ def begin(
         OutOfHostResources: No folder or no process is to be had.
         ToolchainMissing: A program of the layer is not installed.
     """
-    parent = policy.work_directory or Path(tempfile.gettempdir())
-    try:
-        place = make_place(parent, uid=uid)
-    except OSError as error:
-        raise OutOfHostResources(f"no private folder in {parent}: {error}") from error
+    place = place_for(policy, uid=uid)
     ours, theirs = socket.socketpair()
     try:
         words = [
             *_walls(policy, layer, place),
             *(str(policy.python), "-I", "-B", f"{layer.harness(place)}/main.py"),
-            *(role, str(theirs.fileno()), _options(policy, options or {})),
+            *(role, str(theirs.fileno()), options_text(policy, options or {})),
         ]
-        process = spawn(words, environment=_OUTSIDE, keep=(theirs.fileno(), *inherit))
+        process = spawn(words, environment=OUTSIDE, keep=(theirs.fileno(), *inherit))
     except BaseException:
         ours.close()
         remove_folder(place.directory.parent)
@@ -91,17 +87,27 @@ def start(
     return child
 
 
+def place_for(policy: Policy, *, uid: int | None, parent: Path | None = None) -> Place:
+    """Make the private folders of a child.
+
+    Args:
+        policy: Says where, unless ``parent`` does.
+        uid: Their owner; None: this process's user.
+        parent: Folder to make them in.
+
+    Raises:
+        OutOfHostResources: They cannot be made.
+    """
+    parent = parent or policy.work_directory or Path(tempfile.gettempdir())
+    try:
+        return make_place(parent, uid=uid)
+    except OSError as error:
+        raise OutOfHostResources(f"no private folder in {parent}: {error}") from error
+
+
 def _walls(policy: Policy, layer: ModuleType, place: Place) -> list[str]:
     """Return the words that isolate and limit the command after them."""
-    home = layer.home(place)
-    environment = {
-        **policy.environment,
-        "HOME": home,
-        "TMPDIR": home,
-        "TRITON_CACHE_DIR": f"{home}/cache",
-        "TORCHINDUCTOR_CACHE_DIR": f"{home}/inductor",
-        TOKEN_VARIABLE: place.token,
-    }
+    environment = {**policy.environment, **own_environment(layer, place)}
     per_user = layer.COUNTS_USERS or place.uid is not None
     return [
         *layer.command(policy, place, environment),
@@ -109,6 +115,18 @@ def _walls(policy: Policy, layer: ModuleType, place: Place) -> list[str]:
     ]
 
 
-def _options(policy: Policy, options: Mapping[str, Any]) -> str:
+def own_environment(layer: ModuleType, place: Place) -> dict[str, str]:
+    """Return the variables that are a child's own."""
+    home = layer.home(place)
+    return {
+        "HOME": home,
+        "TMPDIR": home,
+        "TRITON_CACHE_DIR": f"{home}/cache",
+        "TORCHINDUCTOR_CACHE_DIR": f"{home}/inductor",
+        TOKEN_VARIABLE: place.token,
+    }
+
+
+def options_text(policy: Policy, options: Mapping[str, Any]) -> str:
     """Return the options as the child's entry point reads them."""
     return json.dumps({"paths": [str(path) for path in policy.search_paths], **options})

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping
 
+from bench_workers.sandbox.bwrap import CHILDREN
 from bench_workers.sandbox.bwrap import HARNESS
 from bench_workers.sandbox.bwrap import HOME
 from bench_workers.sandbox.bwrap import drop_user
@@ -18,6 +19,7 @@ PROGRAM = "unshare"
 REMEDY = "apt-get install util-linux mount"
 SUMMARY = "own root, processes, network by util-linux; read-only but for a private folder"
 COUNTS_USERS = True
+NESTS = True
 
 _PLAIN_NODES = ("null", "zero", "full", "random", "urandom", "tty")
 _NAMESPACES = ("--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "--kill-child")
@@ -39,17 +41,33 @@ def command(policy: Policy, place: Place, environment: Mapping[str, str]) -> lis
     The shell that builds the root stays as the first process of the new process table: it
     reaps, and with its end everything in there ends.
     """
-    words = ["setpriv", "--pdeathsig", "KILL", PROGRAM, *_NAMESPACES]
-    if place.uid is None:
-        words += ["--user", "--map-root-user"]
-    words += ["--", "sh", "-c", _script(policy, place), "sh"]
+    words = _apart(_script(policy, place), maps_root=place.uid is None)
     if place.uid is None:
         words += [PROGRAM, "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}", "--"]
     words += [*drop_user(place), "env", "-i"]
     return words + [f"{name}={value}" for name, value in environment.items()]
 
 
-def _script(policy: Policy, place: Place) -> str:
+def zygote(
+    policy: Policy, place: Place, environment: Mapping[str, str], *, changes_user: bool
+) -> list[str]:
+    """Return the words to put in front of a zygote's own command.
+
+    It stays root in there, to put each child behind walls of its own.
+    """
+    script = _script(policy, place, _bind(str(place.children), CHILDREN, is_readonly=False))
+    words = [*_apart(script, maps_root=not changes_user), "env", "-i"]
+    return words + [f"{name}={value}" for name, value in environment.items()]
+
+
+def _apart(script: str, *, maps_root: bool) -> list[str]:
+    words = ["setpriv", "--pdeathsig", "KILL", PROGRAM, *_NAMESPACES]
+    if maps_root:
+        words += ["--user", "--map-root-user"]
+    return [*words, "--", "sh", "-c", script, "sh"]
+
+
+def _script(policy: Policy, place: Place, *more: str) -> str:
     root = str(place.root)
     lines = [
         "set -eu; umask 022",
@@ -67,6 +85,7 @@ def _script(policy: Policy, place: Place) -> str:
     lines += [_bind(str(place.scratch), "/tmp", is_readonly=False)]  # noqa: S108
     lines += [_bind(path, path, is_readonly=True) for path in readable]
     lines += [_bind(str(CHILD_DIRECTORY), HARNESS, is_readonly=True)]
+    lines += more
     lines += ["pivot_root . old; cd /; umount -l /old; rmdir /old"]
     lines += ["mount -o remount,bind,ro /", '"$@" || exit $?']
     return "\n".join(lines)
