@@ -1,4 +1,4 @@
-"""`xeforge bench`: is B faster than A, and how sure is that?"""
+"""`xeforge bench`: is B faster than A, and how sure is that? And can this bench be trusted?"""
 
 import sys
 from dataclasses import dataclass
@@ -10,10 +10,13 @@ import typer
 
 from xeforge.adapters.memory_store import MemoryStore
 from xeforge.adapters.system_clock import SystemClock
+from xeforge.app.choose import choose_backend
+from xeforge.app.choose import choose_target
 from xeforge.app.console import Narrator
 from xeforge.app.console import announce
 from xeforge.app.console import tell
 from xeforge.app.console import tell_caution
+from xeforge.app.console import tell_checks
 from xeforge.app.embedded import open_parts
 from xeforge.app.exit_codes import ExitCode
 from xeforge.app.files import read_source
@@ -27,12 +30,15 @@ from xeforge.app.request import SpecOption
 from xeforge.app.request import TargetOption
 from xeforge.app.request import VariantOption
 from xeforge.app.request import to_problem
+from xeforge.app.selftest import conclusion
+from xeforge.app.selftest import try_bench
 from xeforge.domain.codec import dumps
 from xeforge.domain.history import History
 from xeforge.domain.problem import Problem
 from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Grade
 from xeforge.domain.verdict import Outcome
+from xeforge.errors import BadRequest
 from xeforge.pipeline.compare import GIVEN_ID
 from xeforge.pipeline.compare import compare
 from xeforge.report import units
@@ -60,9 +66,16 @@ class BenchResult:
 
 
 def command(
-    first: Annotated[Path, typer.Argument(metavar="A.py", help="Baseline kernel.")],
-    second: Annotated[Path, typer.Argument(metavar="B.py", help="Kernel to compare.")],
+    first: Annotated[
+        Path | None, typer.Argument(metavar="A.py", help="Baseline kernel.", show_default=False)
+    ] = None,
+    second: Annotated[
+        Path | None, typer.Argument(metavar="B.py", help="Kernel to compare.", show_default=False)
+    ] = None,
     *,
+    selftest: Annotated[
+        bool, typer.Option("--selftest", help="Try the bench itself, with kernels of ours.")
+    ] = False,
     spec: SpecOption = None,
     reference: ReferenceOption = None,
     variant: VariantOption = None,
@@ -76,8 +89,18 @@ def command(
     """Say whether B is faster than A, how sure, and why not if not.
 
     Exit codes: 0 faster, measured; 6 faster by estimate; 3 not faster, undecided or rejected;
-    4 A is wrong; 2 bad input; 5 platform fault.
+    4 A is wrong; 2 bad input; 5 platform fault. With --selftest: 0 all passed, 5 otherwise.
     """
+    if selftest:
+        raise typer.Exit(
+            run_selftest(
+                device, target, as_json=as_json, allow_unsandboxed=allow_unsandboxed, given=first
+            )
+        )
+    if first is None or second is None:
+        raise BadRequest(
+            "two kernels are needed", field="A.py B.py", remedy="xeforge bench A.py B.py"
+        )
     problem = to_problem(
         first,
         spec=spec,
@@ -106,6 +129,29 @@ def command(
         _print(result)
         tell_caution(history)
     raise typer.Exit(_exit_code(trial))
+
+
+def run_selftest(
+    device: str | None,
+    target: str | None,
+    *,
+    as_json: bool,
+    allow_unsandboxed: bool,
+    given: Path | None,
+) -> ExitCode:
+    """Try the bench of this machine and print how every check came out."""
+    if given is not None:
+        raise BadRequest(
+            "takes no kernel", field="--selftest", remedy="xeforge bench --selftest alone"
+        )
+    backend = choose_backend(device)
+    result = try_bench(backend, choose_target(target, backend), allow_unsandboxed=allow_unsandboxed)
+    if as_json:
+        sys.stdout.write(dumps(result) + "\n")
+    else:
+        tell_checks(result.checks)
+        tell(conclusion(result))
+    return ExitCode.FASTER if result.passed else ExitCode.PLATFORM_FAULT
 
 
 def run_comparison(problem: Problem, source: str, *, allow_unsandboxed: bool) -> History:

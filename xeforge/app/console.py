@@ -1,6 +1,7 @@
 """What a person sees: progress on standard error, results on standard output."""
 
 import re
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +13,7 @@ from rich.progress import SpinnerColumn
 from rich.progress import TextColumn
 from rich.progress import TimeElapsedColumn
 
+from xeforge.domain.check import Check
 from xeforge.domain.events import Audited
 from xeforge.domain.events import Confirmed
 from xeforge.domain.events import Described
@@ -77,6 +79,14 @@ def tell_caution(history: History) -> None:
     words = caution(history.audited.sandbox) if history.audited else ""
     if words:
         tell(words)
+
+
+def tell_checks(checks: Sequence[Check]) -> None:
+    """Print one line for each check: how it came out, and what it rests on."""
+    for check in checks:
+        mark = "[green]passed[/]" if check.passed else "[red]FAILED[/]"
+        words = escape(visible(check.message))
+        output_console.print(f"{mark} {check.name} ({check.basis}): {words}", soft_wrap=True)
 
 
 class Narrator:

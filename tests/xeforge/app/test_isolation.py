@@ -59,6 +59,7 @@ def test_claims_without_walls_say_so():
         ("optimize", "KERNEL", "--device", "cpu"),
         ("verify", "KERNEL", "--device", "cpu"),
         ("bench", "KERNEL", "KERNEL", "--device", "cpu"),
+        ("bench", "--selftest", "--device", "cpu"),
         ("demo",),
     ],
 )
