@@ -26,6 +26,7 @@ from bench_workers.host.sessions import Deadlines
 from bench_workers.host.sessions import Session
 from bench_workers.host.sessions import Sessions
 from bench_workers.sandbox.layers import best_layer
+from bench_workers.sandbox.warm import method
 from xeforge.domain.case import Case
 from xeforge.domain.device import Backend
 from xeforge.domain.device import Card
@@ -109,8 +110,8 @@ class BenchEvaluator:
         return self._sessions.is_interpreted
 
     def sandbox(self) -> str:
-        """Name the isolation in force."""
-        return self._layer
+        """Name the isolation in force, and how children are started in it."""
+        return f"{self._layer} ({method(self._layer)})"
 
     def describe(self, problem: Problem) -> Described:
         """Import kernel and reference, construct both, make inputs; say what was found."""

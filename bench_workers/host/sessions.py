@@ -18,11 +18,10 @@ from bench_workers.host.health import PROBE_SECONDS
 from bench_workers.host.health import CardHealth
 from bench_workers.host.ledger import Ledger
 from bench_workers.sandbox.launch import Child
-from bench_workers.sandbox.launch import launch
 from bench_workers.sandbox.policy import default_policy
 from bench_workers.sandbox.spares import LIBRARIES
 from bench_workers.sandbox.spares import PRELOAD
-from bench_workers.sandbox.spares import Spares
+from bench_workers.sandbox.warm import WarmChildren
 from xeforge.domain.device import Backend
 from xeforge.errors import CandidateDied
 from xeforge.errors import CandidateRaised
@@ -173,18 +172,12 @@ class Sessions:
             )
             for each in dict.fromkeys((backend, "cpu"))
         }
-        self._spares = Spares(
-            self._policies[backend],
-            count=spares,
-            inherit=self._descriptors("run"),
-            options=self._options("run"),
-            parallel=max(1, spares),
-        )
-        self._builder_count = builders
-        self._builders: Spares | None = None
+        self._ahead = {"run": spares, "build": builders}
+        self._warm: dict[tuple[Backend, bool], WarmChildren] = {}
         self._lock = threading.Lock()
         self._reaper = ThreadPoolExecutor(2, thread_name_prefix="session-end")
         self._ending: list[Future[None]] = []
+        self._warm_for("run")  # it gets warm while the job is read
 
     @property
     def is_interpreted(self) -> bool:
@@ -250,17 +243,7 @@ class Sessions:
 
     def compiler(self, role: Literal["build", "count"]) -> Child:
         """Start a child that compiles or counts; it never sees a device."""
-        if role == "count":
-            # The interpreter must be chosen before triton is imported, so nothing is preloaded.
-            return launch(role, self._policies["cpu"])
-        with self._lock:
-            if self._builders is None:
-                self._builders = Spares(
-                    self._policies["cpu"],
-                    count=self._builder_count,
-                    parallel=max(1, self._builder_count),
-                )
-        return self._builders.take(role)
+        return self._warm_for(role).take(role, inherit=())
 
     def retire(self, session: Session) -> None:
         """End a session beside other work; what goes wrong with it shows at the next call.
@@ -276,17 +259,29 @@ class Sessions:
             each.result()
 
     def _child(self, role: Role) -> Child:
-        if role == "run":
-            return self._spares.take("run")
-        return launch(
-            role,
-            self._policies[self._backend_of(role)],
-            inherit=self._descriptors(role),
-            options=self._options(role),
+        return self._warm_for(role).take(
+            role, inherit=self._descriptors(role), options=self._options(role)
         )
 
-    def _backend_of(self, role: Role) -> Backend:
-        return "cpu" if role == "prepare" else self.backend
+    def _warm_for(self, role: Role | Literal["build", "count"]) -> WarmChildren:
+        """Return where a role's children come from; Triton compiles or interprets in all of one."""
+        backend = self._backend_of(role)
+        interprets = backend == "cpu" and role != "build"
+        with self._lock:
+            if (backend, interprets) not in self._warm:
+                self._warm[backend, interprets] = WarmChildren(
+                    self._policies[backend],
+                    ahead=self._ahead.get(role, 0),
+                    inherit=self._descriptors(role) if role == "run" else (),
+                    options={
+                        "environment": _INTERPRET if interprets else {},
+                        "preload": list(LIBRARIES if interprets else PRELOAD),
+                    },
+                )
+            return self._warm[backend, interprets]
+
+    def _backend_of(self, role: str) -> Backend:
+        return self.backend if role in {"run", "oracle"} else "cpu"
 
     def _descriptors(self, role: Role) -> tuple[int, int]:
         """Return what a role inherits: only the oracle's side writes inputs, only runs outputs."""
@@ -309,9 +304,8 @@ class Sessions:
 
     def close(self) -> None:
         """End spare children and give the shared memory back; others must have ended."""
-        self._spares.close()
-        if self._builders is not None:
-            self._builders.close()
+        for warm in self._warm.values():
+            warm.close()
         self._reaper.shutdown(wait=True)
         self.given.close()
         self.answers.close()

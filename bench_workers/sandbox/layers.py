@@ -11,12 +11,15 @@ from bench_workers.sandbox import unshare
 from bench_workers.sandbox.identity import fresh_uid
 from bench_workers.sandbox.policy import default_policy
 from bench_workers.sandbox.start import start
+from bench_workers.sandbox.zygote import Zygote
 from xeforge.errors import PlatformError
 from xeforge.errors import ToolchainMissing
 
 LAYERS: tuple[ModuleType, ...] = (bwrap, unshare, bare)
 """Strongest first."""
 
+ZYGOTE = "zygote"
+_ZYGOTE_REMEDY = "run a Linux of 5.3 or newer that lets this user nest namespaces"
 _LAST_LINES = 300
 
 
@@ -55,8 +58,23 @@ class Form:
 
 
 def available_layers() -> tuple[Layer, ...]:
-    """Try every layer and report, strongest first; the first call starts processes."""
-    return tuple(_row(module) for module in LAYERS)
+    """Try every layer and report, strongest first; the first call starts processes.
+
+    The last row says whether the strongest that works has a zygote.
+    """
+    rows = tuple(_row(module) for module in LAYERS)
+    best = next((row.name for row in rows if row.is_active), None)
+    return rows if best is None else (*rows, _zygote_row(best))
+
+
+def zygote_problem(name: str) -> str:
+    """Say why children cannot be forked from a warm process in a layer; empty when they can.
+
+    Raises:
+        ToolchainMissing: The layer itself does not work, or there is none of that name.
+    """
+    standing(name)
+    return _probe_zygote(name)
 
 
 def best_layer() -> str:
@@ -101,6 +119,30 @@ def _probe(name: str) -> Form | str:
         else:
             return form
     return problem
+
+
+@functools.cache
+def _probe_zygote(name: str) -> str:
+    """Have a child forked that only echoes; return what went wrong."""
+    form = standing(name)
+    zygote = Zygote(default_policy("cpu", layer=name), form.module, uid=form.uid)
+    try:
+        with zygote.take("echo") as child:
+            child.request("echo", {}, deadline_seconds=10)
+    except PlatformError as error:
+        return " ".join(error.message.split())[:_LAST_LINES]
+    finally:
+        zygote.close()
+    return ""
+
+
+def _zygote_row(layer: str) -> Layer:
+    problem = zygote_problem(layer)
+    if not problem:
+        detail = f"children in {layer} are forked from a warm process, each behind its own walls"
+        return Layer(ZYGOTE, is_active=True, detail=detail, remedy="")
+    detail = f"children in {layer} are started one by one, which is slower: {problem}"
+    return Layer(ZYGOTE, is_active=False, detail=detail, remedy=_ZYGOTE_REMEDY)
 
 
 def _row(module: ModuleType) -> Layer:

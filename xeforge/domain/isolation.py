@@ -7,8 +7,12 @@ WALLED: Final = frozenset({"bubblewrap", "unshare"})
 
 
 def is_walled(sandbox: str) -> bool:
-    """Say whether a layer keeps files, processes and network of this machine from the code."""
-    return sandbox in WALLED
+    """Say whether a layer keeps files, processes and network of this machine from the code.
+
+    Args:
+        sandbox: Its name, perhaps followed by how children are started, as in evidence.
+    """
+    return sandbox.partition(" ")[0] in WALLED
 
 
 def caution(sandbox: str) -> str:
@@ -16,6 +20,6 @@ def caution(sandbox: str) -> str:
     if is_walled(sandbox):
         return ""
     return (
-        f"UNSANDBOXED (layer {sandbox!r}): the code could reach this machine's files and network, "
-        "so the evidence is worth no more than the trust in the code"
+        f"UNSANDBOXED (layer {sandbox.partition(' ')[0]!r}): the code could reach this machine's "
+        "files and network, so the evidence is worth no more than the trust in the code"
     )

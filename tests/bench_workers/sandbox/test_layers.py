@@ -33,7 +33,7 @@ def broken(monkeypatch):
 
 def test_all_layers_work_where_our_system_packages_are_installed():
     rows = available_layers()
-    assert [row.name for row in rows] == ["bubblewrap", "unshare", "bare"]
+    assert [row.name for row in rows] == ["bubblewrap", "unshare", "bare", "zygote"]
     assert [row for row in rows if not row.is_active] == []
     assert all(row.detail and not row.remedy for row in rows)
     assert best_layer() == "bubblewrap"
