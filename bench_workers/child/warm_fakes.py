@@ -1,0 +1,18 @@
+"""Imported ahead of need: the first operator on a fake tensor loads two large packages.
+
+On a tensor that claims to be on the host, so that no device is asked whether it is there.
+"""
+
+import importlib
+
+import lazy_dynamo
+import torch
+
+lazy_dynamo.install()
+
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+
+if torch.distributed.is_available():
+    importlib.import_module("torch.distributed.tensor")  # torch asks it about every fake tensor
+with FakeTensorMode(allow_non_fake_inputs=True):
+    torch.empty(1).add(1)
