@@ -50,8 +50,18 @@ COMPUTING_METHODS = _words(
     masked_fill_ softmax_ sigmoid_ relu_ tanh_ exp_ sqrt_ topk gather scatter scatter_
     scatter_add scatter_add_ index_select index_add index_add_ take tril triu
     conv1d conv2d conv3d maximum minimum reciprocal neg logical_and logical_or logical_not
-    bitwise_and bitwise_or cross kron trace inverse cholesky svd quantile median unique
+    bitwise_and bitwise_or cross kron trace inverse cholesky svd quantile median unique numpy
     """
 )
-"""Tensor methods that compute; names that containers have too (``add``, ``sort``) are left to
-the run, which counts the operators a call really made."""
+"""Tensor methods that compute, or hand values to numpy, which does; names that containers have too
+(``add``, ``sort``) are left to the run, which counts the operators a call really made."""
+COMPUTING_FUNCTIONS = COMPUTING_METHODS | _words(
+    """
+    add sub max min all any sort argsort round floor ceil cat stack roll flip where eq ne lt gt
+    """
+)
+"""Members of ``torch`` that compute; here a name cannot be a container's."""
+COMPILING = frozenset({"torch.compile", "torch.jit.script", "torch.jit.trace", "torch.vmap"})
+"""Functions that make others compute, also as decorators."""
+COMPUTING_PREFIXES = ("torch.nn.functional.", "torch.ops.", "torch.special.", "torch.linalg.")
+"""Parts of torch in which everything computes."""

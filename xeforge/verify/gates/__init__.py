@@ -9,10 +9,12 @@ from xeforge.verify.gates import host_code
 from xeforge.verify.gates import policy
 from xeforge.verify.gates import structure
 from xeforge.verify.gates import syntax
+from xeforge.verify.gates import tampering
 from xeforge.verify.reading import GateContext
 
 Gate = Callable[[GateContext], tuple[Finding, ...]]
 
 GATES: Final[tuple[tuple[str, Gate], ...]] = tuple(
-    (module.NAME, module.inspect) for module in (syntax, structure, policy, host_code, hardware)
+    (module.NAME, module.inspect)
+    for module in (syntax, structure, policy, tampering, host_code, hardware)
 )

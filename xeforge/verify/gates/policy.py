@@ -1,4 +1,4 @@
-"""Refuse constructs that reach around the kernel: files, processes, the harness, the clock."""
+"""Refuse constructs that reach around the kernel: files, processes, the caller, the stack."""
 
 import ast
 from collections import Counter
@@ -9,103 +9,21 @@ from xeforge.domain.verdict import Reason
 from xeforge.source.imports import ImportTable
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
+from xeforge.verify.forbidden import ALLOWED_IMPORTS
+from xeforge.verify.forbidden import FRAME_ATTRIBUTES
+from xeforge.verify.forbidden import PLAIN_DUNDERS
+from xeforge.verify.forbidden import REACHED_MODULES
+from xeforge.verify.forbidden import REFUSED_BUILTINS
+from xeforge.verify.forbidden import REFUSED_IMPORTS
+from xeforge.verify.forbidden import REFUSED_METHODS
+from xeforge.verify.forbidden import REFUSED_MODULES
+from xeforge.verify.forbidden import REFUSED_NAMES
 from xeforge.verify.reading import GateContext
 from xeforge.verify.reading import Reading
 
 NAME = "policy"
 
-ALLOWED_IMPORTS = frozenset(
-    {"__future__", "torch", "triton", "math", "typing", "functools", "itertools", "dataclasses"}
-)
-"""Top-level packages a kernel file may import; what the submission imports is allowed, too."""
-_REFUSED_MODULES = (
-    "torch.utils",
-    "torch.multiprocessing",
-    "torch.distributed",
-    "torch.hub",
-    "torch.package",
-    "torch.profiler",
-    "torch._C",
-    "torch._dynamo",
-    "torch._inductor",
-    "triton.testing",
-    "triton.profiler",
-    "triton.runtime.driver",
-)
-"""Parts of allowed packages that build native code, start processes or hold the clock."""
-_REFUSED_BUILTINS = frozenset(
-    {"exec", "eval", "compile", "__import__", "open", "globals", "breakpoint", "__builtins__"}
-)
-"""By whatever name they are called later; a method (``model.eval()``) is something else."""
-_REACHED_MODULES = frozenset(
-    (
-        "builtins",
-        "ctypes",
-        "gc",
-        "importlib",
-        "inspect",
-        "os",
-        "signal",
-        "socket",
-        "subprocess",
-        "sys",
-        "threading",
-    )
-)
-"""Most libraries hold these as attributes: ``typing.sys`` is ``sys``."""
-_REFUSED_NAMES = (
-    "sys._getframe",
-    "sys.modules",
-    "sys.settrace",
-    "sys.setprofile",
-    "os.environ",
-    "os.system",
-    "os.popen",
-    "os.fork",
-    "os.kill",
-    "torch.cuda.Stream",
-    "torch.cuda.ExternalStream",
-    "torch.cuda.stream",
-    "torch.cuda.set_stream",
-    "torch.cuda.CUDAGraph",
-    "torch.cuda.graph",
-    "torch.cuda.make_graphed_callables",
-    "torch.xpu.Stream",
-    "torch.xpu.stream",
-    "torch.xpu.set_stream",
-    "torch.xpu.XPUGraph",
-    "torch.Stream",
-    "torch.load",
-    "torch.save",
-    "torch.from_file",
-    "torch.ops.load_library",
-    "torch.classes.load_library",
-    "torch.manual_seed",
-    "torch.set_default_dtype",
-    "torch.set_default_device",
-    "torch.set_float32_matmul_precision",
-    "torch.use_deterministic_algorithms",
-    "torch.set_num_threads",
-)
-"""Attributes whose use is new compared with the submission."""
-_PLAIN_DUNDERS = frozenset(
-    {
-        "__init__",
-        "__call__",
-        "__name__",
-        "__qualname__",
-        "__class__",
-        "__doc__",
-        "__version__",
-        "__post_init__",
-        "__enter__",
-        "__exit__",
-        "__len__",
-        "__getitem__",
-        "__setitem__",
-        "__repr__",
-    }
-)
+_Construct = tuple[Reason, str, int]
 
 
 def inspect(context: GateContext) -> tuple[Finding, ...]:
@@ -118,19 +36,21 @@ def inspect(context: GateContext) -> tuple[Finding, ...]:
     return tuple(complaints) or (passed(NAME),)
 
 
-def _constructs(reading: Reading) -> Iterator[tuple[Reason, str, int]]:
+def _constructs(reading: Reading) -> Iterator[_Construct]:
     """Yield what would need a reason: class, words, line."""
-    roots = _imported_roots(reading)
     for node in ast.walk(reading.tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for module in _modules(node):
-                if _is_refused_module(module):
+                if _is_refused_import(module):
                     yield Reason.POLICY_VIOLATION, f"imports {module}", node.lineno
         elif isinstance(node, ast.Call):
             yield from _calls(node)
-        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
-            yield from _patches(node, reading.imports, roots)
-        if isinstance(node, ast.Attribute | ast.Name):
+        elif isinstance(node, ast.ClassDef):
+            yield from _bases(node, reading.imports)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name in REFUSED_METHODS:
+                yield Reason.POLICY_VIOLATION, f"defines {node.name}", node.lineno
+        elif isinstance(node, ast.Attribute | ast.Name):
             yield from _names(node, reading.imports)
 
 
@@ -144,13 +64,15 @@ def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
     return list(dict.fromkeys([base, *(f"{base}.{alias.name}" for alias in node.names)]))
 
 
-def _is_refused_module(module: str) -> bool:
-    root = module.partition(".")[0]
-    is_part = any(module == each or module.startswith(f"{each}.") for each in _REFUSED_MODULES)
-    return root not in ALLOWED_IMPORTS or is_part
+def _is_refused_import(module: str) -> bool:
+    return module.partition(".")[0] not in ALLOWED_IMPORTS or _lies_in(module, REFUSED_IMPORTS)
 
 
-def _calls(node: ast.Call) -> Iterator[tuple[Reason, str, int]]:
+def _lies_in(name: str, modules: tuple[str, ...]) -> bool:
+    return any(name == each or name.startswith(f"{each}.") for each in modules)
+
+
+def _calls(node: ast.Call) -> Iterator[_Construct]:
     if not isinstance(node.func, ast.Name):
         return
     name = node.func.id
@@ -163,46 +85,27 @@ def _calls(node: ast.Call) -> Iterator[tuple[Reason, str, int]]:
             yield Reason.POLICY_VIOLATION, f"uses {attribute.value}", node.lineno
 
 
-def _names(
-    node: ast.Attribute | ast.Name, imports: ImportTable
-) -> Iterator[tuple[Reason, str, int]]:
-    if isinstance(node, ast.Name) and node.id in _REFUSED_BUILTINS:
+def _bases(node: ast.ClassDef, imports: ImportTable) -> Iterator[_Construct]:
+    """Yield classes of tensors that are none: they may compute when somebody looks at them."""
+    for base in node.bases:
+        if imports.is_torch(base, "Tensor", "nn.Parameter", "nn.Buffer"):
+            text = f"makes a tensor class of its own, {node.name}"
+            yield Reason.POLICY_VIOLATION, text, node.lineno
+
+
+def _names(node: ast.Attribute | ast.Name, imports: ImportTable) -> Iterator[_Construct]:
+    if isinstance(node, ast.Name) and node.id in REFUSED_BUILTINS:
         yield Reason.POLICY_VIOLATION, f"uses the builtin {node.id}", node.lineno
     dotted = imports.dotted(node)
-    if dotted is not None and dotted in _REFUSED_NAMES:
+    if dotted is not None and (dotted in REFUSED_NAMES or dotted in REFUSED_MODULES):
         yield Reason.POLICY_VIOLATION, f"uses {dotted}", node.lineno
-    elif dotted is not None and dotted.partition(".")[2].rpartition(".")[2] in _REACHED_MODULES:
+    elif dotted is not None and dotted.partition(".")[2].rpartition(".")[2] in REACHED_MODULES:
         yield Reason.POLICY_VIOLATION, f"reaches another module through {dotted}", node.lineno
-    if isinstance(node, ast.Attribute) and _is_odd_dunder(node.attr):
+    if isinstance(node, ast.Attribute) and (
+        node.attr in FRAME_ATTRIBUTES or _is_odd_dunder(node.attr)
+    ):
         yield Reason.POLICY_VIOLATION, f"uses {node.attr}", node.lineno
 
 
 def _is_odd_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__") and name not in _PLAIN_DUNDERS
-
-
-def _imported_roots(reading: Reading) -> set[str]:
-    """Return the local names that stand for something imported."""
-    return {
-        alias.asname or alias.name.partition(".")[0]
-        for node in ast.walk(reading.tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    }
-
-
-def _patches(
-    node: ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete,
-    imports: ImportTable,
-    roots: set[str],
-) -> Iterator[tuple[Reason, str, int]]:
-    """Yield assignments to attributes of imported modules: that changes them for everyone."""
-    targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]
-    for target in targets:
-        inner = target
-        while isinstance(inner, ast.Attribute | ast.Subscript):
-            inner = inner.value
-        is_imported = isinstance(inner, ast.Name) and inner.id in roots
-        if is_imported and inner is not target:
-            name = imports.dotted(target) or ast.unparse(target)
-            yield Reason.HARNESS_TAMPERING, f"changes {name}", node.lineno
+    return name.startswith("__") and name.endswith("__") and name not in PLAIN_DUNDERS

@@ -30,6 +30,14 @@ def adding(ask, code):
         ("z = torch.ops.aten.mm(x, x)", "torch.ops.aten.mm"),
         ("f = torch.compile(prepare)", "torch.compile"),
         ("z = torch.linalg.norm(x)", "torch.linalg.norm"),
+        ("z = getattr(torch, 'mm')(x, x)", "torch.mm"),
+        ("z = torch.Tensor.softmax(x, -1)", "torch.Tensor.softmax"),
+        ("op = torch.mm", "torch.mm"),
+        ("ops = [torch.softmax]", "torch.softmax"),
+        ("op = torch.ops.aten.mm", "torch.ops.aten.mm"),
+        ("act = F.relu6", "torch.nn.functional.relu6"),
+        ("z = x.cpu().numpy() * 2", ".numpy"),
+        ("@torch.compile\ndef f(z):\n    return z", "torch.compile"),
     ],
 )
 def test_new_arithmetic_is_refused(ask, code, name):
@@ -55,6 +63,11 @@ def test_new_arithmetic_is_refused(ask, code, name):
         "p = nn.Parameter(x)",
         "n = self.width * 2 + x.shape[0] // 3",
         "self.prepare_launch(x)",
+        "kind = torch.Tensor",
+        "fresh = torch.empty",
+        "dtypes = (torch.float32, torch.int8)",
+        "z = torch.Tensor.view(x, -1)",
+        "rows = getattr(x, 'shape')[0]",
     ],
 )
 def test_allocation_views_and_whole_numbers_are_free(ask, code):

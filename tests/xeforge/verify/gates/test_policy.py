@@ -98,22 +98,6 @@ def test_constructs_that_reach_around_are_refused(ask, code):
 @pytest.mark.parametrize(
     "code",
     [
-        "torch.allclose = lambda *a: True",
-        "torch.backends.cuda.matmul.allow_tf32 = True",
-        "triton.runtime.driver.active = None",
-        "math.pi += 1",
-        "del torch.mm",
-        "tl.arange: int = 3",
-        "torch.__dict__['mm'] = 1",
-    ],
-)
-def test_patching_modules_is_tampering(ask, code):
-    assert Reason.HARNESS_TAMPERING in {each.reason for each in adding(ask, code)}
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
         "self.eval()",
         "x.open = 1",
         "# exec(eval(open('subprocess')))",
@@ -141,11 +125,47 @@ def test_honest_look_alikes_pass(ask, code):
 
 
 def test_what_the_submission_does_itself_may_stay(ask, kernel):
-    own = kernel.replace(
-        BODY, "        self.stream = torch.cuda.Stream()\n        torch.backends.flag = 1\n" + BODY
-    )
+    own = kernel.replace(BODY, "        self.stream = torch.cuda.Stream()\n" + BODY)
     assert ask(source=own, kernel=own) == []
-    assert len(ask(source=own)) == 2
+    assert len(ask(source=own)) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "next(steps).gi_frame.f_back",
+        "error.__traceback__",
+        "error.tb_frame",
+        "typing.get_type_hints(note)",
+        "triton.runtime.build.compile_module_from_src('', 'native')",
+        "helper = torch.utils\nhelper.cpp_extension.load_inline('')",
+        "triton.knobs.runtime.interpret",
+        "torch.overrides._get_current_function_mode()",
+        "getattr(steps, 'gi_frame')",
+        "class Later(torch.Tensor):\n    pass",
+        "class Later:\n    def __reduce__(self):\n        return 1",
+        "class Later:\n    def __torch_function__(self):\n        return 1",
+    ],
+)
+def test_ways_to_the_caller_and_to_native_code_are_refused(ask, code):
+    found = adding(ask, code, top="import typing\n")
+    assert found
+    assert {each.reason for each in found} == {Reason.POLICY_VIOLATION}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "n = triton.runtime.driver.active.utils.get_device_properties(0)['max_shared_mem']",
+        "self.f_size = 1\nself.frame = self.f_size",
+        "class Inner:\n    def __eq__(self, other):\n        return True",
+        "class Inner(nn.Module):\n    pass",
+        "kind = typing.Optional[torch.Tensor]",
+        "jit = triton.jit",
+    ],
+)
+def test_honest_neighbours_of_those_pass(ask, code):
+    assert adding(ask, code, top="import typing\n") == []
 
 
 @pytest.mark.parametrize(
