@@ -33,6 +33,9 @@ Role = Literal["prepare", "oracle", "run"]
 _OPEN_SECONDS = 120.0
 _MOST_SHARED_BYTES = 64 << 30
 _INTERPRET = {"TRITON_INTERPRET": "1"}
+_BUILDING = (*PRELOAD, "warm_fakes", "build", "launch_compiler", "model_call")
+_RUNNING = {True: (*LIBRARIES, "session", "count"), False: (*PRELOAD, "session")}
+"""What children have imported before they take a role, by whether Triton interprets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +278,7 @@ class Sessions:
                     inherit=self._descriptors(role) if role == "run" else (),
                     options={
                         "environment": _INTERPRET if interprets else {},
-                        "preload": list(LIBRARIES if interprets else PRELOAD),
+                        "preload": _BUILDING if role == "build" else _RUNNING[interprets],
                     },
                 )
             return self._warm[backend, interprets]
