@@ -15,13 +15,18 @@ _NODES: Mapping[str, str] = {"cuda": "nvidia[0-9]*", "xpu": "dri/renderD*"}
 _SECONDS = 120.0
 
 
+def nodes(backend: Backend) -> tuple[Path, ...]:
+    """Return the device nodes through which cards of a backend are reached."""
+    return tuple(sorted(Path("/dev").glob(_NODES[backend]))) if backend in _NODES else ()
+
+
 def list_cards(backend: Backend, *, layer: str | None = None) -> tuple[Card, ...]:
     """Return all units of a backend in this machine; empty where there is none.
 
     Raises:
         PlatformError: A child that asks torch cannot be started.
     """
-    if backend == "cpu" or not any(Path("/dev").glob(_NODES[backend])):
+    if not nodes(backend):
         return ()
     sessions = Sessions(backend, layer=layer or best_layer(), spares=0)
     try:

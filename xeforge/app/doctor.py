@@ -4,56 +4,99 @@ import json
 import platform
 import shutil
 import sys
+from contextlib import suppress
 from dataclasses import asdict
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated
+from typing import TypeAlias
 
 import typer
 
+from xeforge.app.acceptance import accept as acceptance
+from xeforge.app.acceptance import read_acceptance
+from xeforge.app.acceptance import show
+from xeforge.app.choose import BACKENDS
 from xeforge.app.console import output_console
+from xeforge.app.console import say
+from xeforge.app.diagnosis import Row
+from xeforge.app.diagnosis import isolation_rows
 from xeforge.app.embedded import home
 from xeforge.app.exit_codes import ExitCode
+from xeforge.app.files import check_writable
+from xeforge.app.isolation import UnsandboxedOption
 from xeforge.app.request import JsonOption
+from xeforge.app.request import TargetOption
+from xeforge.domain.acceptance import Acceptance
+from xeforge.domain.codec import dumps
 from xeforge.errors import BadRequest
+from xeforge.errors import PlatformError
 from xeforge.errors import XeForgeError
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the diagnosis.
-
-    Attributes:
-        part: What was looked at.
-        works: Whether it works here.
-        detail: Version, or what happened.
-        remedy: The command that mends it; empty when it works or nothing can be done.
-        is_required: Whether the main job needs it.
-    """
-
-    part: str
-    works: bool
-    detail: str
-    remedy: str = ""
-    is_required: bool = False
+_BUILDS = {
+    "cuda": "install a CUDA build of torch and the NVIDIA driver",
+    "xpu": "install the XPU build of torch and Intel's compute runtime (level-zero)",
+}
+_NONE_NEEDED = "none needed: kernels are interpreted, speed is estimated"
 
 
-def command(*, as_json: JsonOption = False) -> None:
+AcceptOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--accept", metavar="xpu|cuda", help="Try everything on this machine's card."),
+]
+ReadOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--read", metavar="FILE", help="Show what --accept wrote.")
+]
+AcceptanceOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="File of --accept. Default: xeforge-acceptance-xpu.json."),
+]
+
+
+def command(
+    *,
+    accept: AcceptOption = None,
+    read: ReadOption = None,
+    output: AcceptanceOption = None,
+    target: TargetOption = None,
+    allow_unsandboxed: UnsandboxedOption = False,
+    as_json: JsonOption = False,
+) -> None:
     """Say what works here, what is missing and the command that mends it.
 
-    Exit codes: 0 the main job can run, 5 something it needs is missing.
+    Exit codes: 0 the main job can run, 5 something it needs is missing. With --accept and --read:
+    0 every check of the card passed, 5 not all or no card, 2 the file is none of ours.
     """
-    rows = [*_python(), *_tools(), _home(), *_sandbox(), *_bench()]
+    if read is not None:
+        raise typer.Exit(_shown(read_acceptance(read), as_json=as_json))
+    if accept is not None:
+        path = check_writable(output or Path(f"xeforge-acceptance-{accept}.json"))
+        found = acceptance(accept, target, allow_unsandboxed=allow_unsandboxed)
+        path.write_text(dumps(found, indent=1) + "\n", encoding="utf-8")
+        code = _shown(found, as_json=as_json)
+        say(f"written to {path}: send it along when you report how the card does")
+        raise typer.Exit(code)
+    rows = [*_python(), *_tools(), _home(), *_sandbox(), *_cards()]
     if as_json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
     else:
         for row in rows:
-            mark = "[green]ok[/]     " if row.works else "[red]missing[/]"
+            absent = "[red]missing[/]" if row.is_required else "[yellow]absent[/] "
+            mark = "[green]ok[/]     " if row.works else absent
             remedy = f"  -> {row.remedy}" if row.remedy else ""
             output_console.print(f"{mark} {row.part}: {row.detail}{remedy}", soft_wrap=True)
     is_fit = all(row.works for row in rows if row.is_required)
     raise typer.Exit(ExitCode.FASTER if is_fit else ExitCode.PLATFORM_FAULT)
+
+
+def _shown(found: Acceptance, *, as_json: bool) -> ExitCode:
+    """Print an acceptance; return the code of its verdict."""
+    if as_json:
+        sys.stdout.write(dumps(found) + "\n")
+    else:
+        show(found)
+    return ExitCode.FASTER if found.passed else ExitCode.PLATFORM_FAULT
 
 
 def _python() -> list[Row]:
@@ -88,28 +131,42 @@ def _home() -> Row:
 
 
 def _sandbox() -> list[Row]:
-    from bench_workers.sandbox.layers import available_layers
+    hidden: list[Path] = []
+    with suppress(BadRequest):  # told in a row of its own
+        hidden.append(home())
+    try:
+        return isolation_rows(tuple(hidden))
+    except PlatformError as error:
+        words = str(error.message)
+        return [Row("isolation in force", False, words, error.remedy or "", is_required=True)]
 
-    return [
-        Row(f"isolation: {each.name}", each.is_active, each.detail, each.remedy)
-        for each in available_layers()
-    ]
 
-
-def _bench() -> list[Row]:
-    """Start a real child: the interpreter always, and the card where there is one."""
+def _cards() -> list[Row]:
+    """Ask torch for the cards behind the device nodes, in children."""
     from bench_workers.cards import list_cards
+    from bench_workers.cards import nodes
 
     rows = []
-    for backend in ("cuda", "xpu"):
-        try:
-            cards = list_cards(backend)
-        except XeForgeError as error:
-            rows.append(Row(backend, False, str(error)))
+    for backend in BACKENDS:
+        if backend == "cpu":
             continue
-        detail = ", ".join(card.product for card in cards) or "no card"
-        rows.append(Row(backend, bool(cards), detail))
-    has_nodes = any(Path("/dev").glob("nvidia[0-9]*"))
-    if has_nodes and not rows[0].works:
-        rows[0] = Row("cuda", False, rows[0].detail, "install a CUDA build of torch")
+        try:
+            cards, problem = list_cards(backend), ""
+        except XeForgeError as error:
+            cards, problem = (), str(error)
+        found = ", ".join(card.product for card in cards)
+        if cards:
+            rows.append(Row(backend, True, found))
+        else:
+            rows.append(_no_card(backend, problem, nodes=[str(each) for each in nodes(backend)]))
     return rows
+
+
+def _no_card(backend: str, problem: str, *, nodes: list[str]) -> Row:
+    """Say why there is no card, and what to do about it, if anything."""
+    if problem:
+        return Row(backend, False, problem, f"xeforge doctor --accept {backend} says more")
+    if nodes:
+        words = f"device nodes are there ({nodes[0]}), but torch sees no card"
+        return Row(backend, False, words, _BUILDS[backend])
+    return Row(backend, False, "no card in this machine", _NONE_NEEDED)
