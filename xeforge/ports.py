@@ -150,6 +150,7 @@ class TimingPlan:
         min_pairs, max_pairs: Bounds on pairs per workload.
         seconds: Most time per workload, device and host together.
         control_pairs: A/A pairs in the same run.
+        batches: Batches of calls per side that the judge times by its own clock.
     """
 
     seed: int
@@ -157,6 +158,7 @@ class TimingPlan:
     max_pairs: int = 200
     seconds: float = 4.0
     control_pairs: int = 20
+    batches: int = 0
 
 
 class Evaluator(Protocol):

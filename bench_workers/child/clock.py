@@ -40,6 +40,7 @@ class SampleClock:
         self._delay = device.delay()
         self._filler_seconds = _FIRST_FILLER_SECONDS
         size = 2 * (cache_bytes or _DEFAULT_CACHE_BYTES)
+        device.allow_no_persisting_cache()
         self._flush = torch.ones(size // 4, dtype=torch.int32, device=device.name)
 
     def flush(self) -> None:
@@ -58,6 +59,7 @@ class SampleClock:
 
     def cold(self, call: Callable[[], Any]) -> tuple[Any, Sample]:
         """Time a call with cold caches; what was enqueued before stays outside the window."""
+        self._device.reset_persisting_cache()
         self.flush()
         self._fill_queue()
         return self._timed(call)

@@ -5,6 +5,8 @@ kernel, pinning of foreign memory) is asked for by name here and has a stated fa
 """
 
 import contextlib
+import ctypes
+import functools
 import time
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -15,6 +17,8 @@ import torch
 DELAY_CYCLES_PER_SECOND = 2_000_000_000
 UNUSED_BYTES = 1 << 30
 """More than this is given back between requests."""
+_PERSISTING_LIMIT = 0x06
+"""``CU_LIMIT_PERSISTING_L2_CACHE_SIZE`` of the CUDA driver API."""
 _READ_ONLY = 0x08
 """CUDA's flag for host memory that the device only reads."""
 
@@ -113,6 +117,26 @@ class SessionDevice:
         if address in self._pinned:
             self._pinned.discard(address)
             self.module.cudart().cudaHostUnregister(address)
+
+    def allow_no_persisting_cache(self) -> None:
+        """Reserve nothing of the last-level cache for lines that are marked to stay in it."""
+        if self._driver is not None:
+            self._driver.cuCtxSetLimit(_PERSISTING_LIMIT, ctypes.c_size_t(0))
+
+    def reset_persisting_cache(self) -> None:
+        """Let lines that were marked to stay in the last-level cache go like all others."""
+        if self._driver is not None:
+            self._driver.cuCtxResetPersistingL2Cache()
+
+    @functools.cached_property
+    def _driver(self) -> Any:
+        """Return CUDA's driver library, for what torch does not pass on; None elsewhere."""
+        if self.backend != "cuda":
+            return None
+        try:
+            return ctypes.CDLL("libcuda.so.1")
+        except OSError:  # not a CUDA build of the driver's usual kind: nothing can persist
+            return None
 
     @contextlib.contextmanager
     def fast_products(self) -> Iterator[None]:

@@ -37,9 +37,7 @@ class Session:
         self.device = SessionDevice(str(options["backend"]))
         writes_given = bool(options.get("is_oracle"))
         self.given = Arena(int(options["given"]), writable=writes_given, device=self.device)
-        self.answers = Arena(
-            int(options["answers"]), writable=not writes_given, device=self.device
-        )
+        self.answers = Arena(int(options["answers"]), writable=not writes_given, device=self.device)
         self.files: dict[str, Any] = {}
         self.replaced: set[str] = set()
         self.claims_xpu: set[str] = set()
@@ -165,11 +163,15 @@ def _trimmed(session: Session, answer: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _open(session: Session, _payload: dict[str, Any]) -> dict[str, Any]:
+def _open(session: Session, payload: dict[str, Any]) -> dict[str, Any]:
     """Touch the device and say what it is."""
     import torch
     import triton
 
+    if payload.get("warm"):
+        import warm_up
+
+        warm_up.run(session)
     answer = session.device.properties()
     answer["torch"] = str(torch.__version__)
     answer["triton"] = str(triton.__version__)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from batches import digest
 from compare import compare
 from draw import draw
 from oracle import Answered
@@ -66,16 +67,17 @@ def _verify(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     else:
         inputs = timed.sets[int(payload["set"])]
     if payload.get("weights", True):
-        refresh(timed.model, timed.base, seed)
+        refresh(timed.model, timed.base, int(payload.get("weights_seed", seed)))
     keep = copy.deepcopy(timed.model) if isinstance(timed.model, torch.nn.Module) else timed.model
     own = flatten(evaluate(session, payload, keep, fresh(session, inputs)))
     answered = Answered(None, inputs, {}, own=own)
     wide = None
     if payload.get("is_reference"):
         wide = evaluate_wide(session, payload, timed.model, answered)
-    outputs = []
+    outputs, received = [], []
     for index, (record, expected) in enumerate(zip(payload["outputs"], own, strict=False)):
         got = session.answers.copy_out(record, device)
+        received.append(got)
         evidence, _ = compare(
             index,
             got,
@@ -87,7 +89,13 @@ def _verify(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
             atol=float(payload["atol"]),
         )
         outputs.append(evidence)
-    return {"outputs": outputs, "output_count": len(own)}
+    size = digest([each.double().abs() for each in received])
+    return {
+        "outputs": outputs,
+        "output_count": len(own),
+        "digest": float(digest(received)),
+        "digest_scale": float(size),
+    }
 
 
 def _time_forget(session: Any, payload: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
+import batches
 import recorder
 import torch
 from clock import SampleClock
@@ -39,6 +40,7 @@ class Timed:
         is_redirected: Whether calls need their device names replaced.
         last: Outputs of the last call.
         turn: Calls so far.
+        batch: Calls that the judge times by its own clock.
     """
 
     name: str
@@ -49,9 +51,11 @@ class Timed:
     is_redirected: bool = False
     last: list[torch.Tensor] = field(default_factory=list)
     turn: int = 0
+    batch: batches.Batch = field(default_factory=batches.Batch)
 
 
-def _clock(session: Any) -> SampleClock:
+def own_clock(session: Any) -> SampleClock:
+    """Return the session's clock, made at the first use."""
     if "clock" not in session.memory:
         cache_bytes = session.device.properties()["l2_bytes"]
         session.memory["clock"] = SampleClock(session.device, cache_bytes)
@@ -125,7 +129,7 @@ def _call_of(timed: Timed, inputs: list[Any]) -> Any:
 def _time_sample(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     """Time one call on inputs and weights of a seed, caches cold."""
     timed, inputs = _next(session, payload)
-    clock = _clock(session)
+    clock = own_clock(session)
     session.device.synchronize()
     with session.user_code(timed.name, redirect=timed.is_redirected), torch.no_grad():
         result, sample = clock.cold(_call_of(timed, inputs))
@@ -140,7 +144,7 @@ def _time_sample(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
 def _time_warm(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     """Return the median of several calls on one set of inputs, caches warm."""
     timed, inputs = _next(session, payload)
-    clock = _clock(session)
+    clock = own_clock(session)
     call = _call_of(timed, inputs)
     seconds = []
     with session.user_code(timed.name, redirect=timed.is_redirected), torch.no_grad():
@@ -152,9 +156,10 @@ def _time_warm(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _time_fetch(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
-    """Hand over the outputs of the last timed call; asked for after it."""
+    """Hand over the outputs of the last timed call, or of one of a batch; asked for after it."""
     timed: Timed = session.memory["timed"][payload["workload"]]
-    return hand_over(session, timed.last, [])
+    call = payload.get("call")
+    return hand_over(session, timed.last if call is None else timed.batch.results[int(call)], [])
 
 
 def _time_close(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
@@ -204,6 +209,8 @@ def _best(device: Any, call: Any) -> float:
 
 
 OPERATIONS = {
+    "time_batch": batches.prepare,
+    "time_go": batches.go,
     "time_open": _time_open,
     "time_sample": _time_sample,
     "time_warm": _time_warm,

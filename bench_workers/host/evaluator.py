@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +48,7 @@ _KEPT_BASELINES = 1
 _INTERPRETED_ROOM = 2 << 30
 _HOST_MEMORY_BYTES = 16 << 30
 _DEVICE_SHARE = 0.25
+_AMPLE_MEMORY_BYTES = 40 << 30
 _CASE_SECONDS = {"cpu": 60.0, "cuda": 30.0, "xpu": 30.0}
 
 
@@ -136,6 +138,7 @@ class BenchEvaluator:
     def examine(self, problem: Problem, source: str, cases: Sequence[Case]) -> Evidence:
         """Run a source on all cases and compare with the oracle."""
         with self._leased():
+            self._sessions.open_ahead(self._opened_ahead())
             examination = Examination(
                 self._sessions,
                 self._oracle_for(problem),
@@ -195,6 +198,7 @@ class BenchEvaluator:
         found = self.card()
         ceilings = None if found is None else found[1]
         with self._leased(), ExitStack() as stack:
+            self._sessions.wait_for_opened()
             oracle = self._oracle_for(problem)
             baseline, twin = self._baseline(first)
             candidate = self._loaded(second)
@@ -205,7 +209,8 @@ class BenchEvaluator:
             undo = stack.enter_context(ExitStack())
             undo.callback(oracle.close)
             undo.callback(self._drop_baselines, 0)
-            results = tuple(
+            driver = stack.enter_context(ThreadPoolExecutor(1))
+            pending = [
                 Comparison(
                     oracle,
                     siblings,
@@ -214,9 +219,10 @@ class BenchEvaluator:
                     self._deadlines,
                     ceilings=ceilings,
                     backend=self._backend,
-                ).run()
+                ).run(driver)
                 for workload in workloads
-            )
+            ]
+            results = tuple(each() for each in pending)
             undo.pop_all()
             self._keep_caches({first: baseline, second: candidate})
             return results
@@ -249,6 +255,12 @@ class BenchEvaluator:
                     yield
                 finally:
                     self._is_leased = False
+
+    def _opened_ahead(self) -> int:
+        """Return how many children to keep with an open device: each takes memory of it."""
+        if self._card is None:
+            return 0
+        return 3 if self._card[0].memory_bytes >= _AMPLE_MEMORY_BYTES else 1
 
     def _oracle_for(self, problem: Problem) -> Oracle:
         if self._oracle is None or not self._oracle.adopt(problem):

@@ -1,5 +1,6 @@
 """Adds up where the seconds of a device step go."""
 
+import threading
 import time
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -31,16 +32,18 @@ class Ledger:
     def __init__(self) -> None:
         self._sums: dict[tuple[str, str], _Sum] = {}
         self._since = time.monotonic()
+        self._lock = threading.Lock()
 
     def add(
         self, role: str, operation: str, seconds: float, inside: Mapping[str, Any] | None = None
     ) -> None:
         """Count one request; what a child says about itself is clipped to what it took."""
-        entry = self._sums.setdefault((role, operation), _Sum())
-        entry.count += 1
-        entry.seconds += seconds
-        entry.compile_seconds += _clipped(inside, "compile", seconds)
-        entry.user_seconds += _clipped(inside, "user", seconds)
+        with self._lock:
+            entry = self._sums.setdefault((role, operation), _Sum())
+            entry.count += 1
+            entry.seconds += seconds
+            entry.compile_seconds += _clipped(inside, "compile", seconds)
+            entry.user_seconds += _clipped(inside, "user", seconds)
 
     @contextmanager
     def timing(self, role: str, operation: str) -> Iterator[None]:
@@ -54,8 +57,9 @@ class Ledger:
     def drain(self) -> Spending:
         """Return everything since the last call, and begin anew."""
         now = time.monotonic()
-        total, self._since = now - self._since, now
-        sums, self._sums = self._sums, {}
+        with self._lock:
+            total, self._since = now - self._since, now
+            sums, self._sums = self._sums, {}
         waited = sum(each.seconds for key, each in sums.items() if key[1] == WAITING)
         times = [
             OperationTime(

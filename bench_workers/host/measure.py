@@ -1,15 +1,18 @@
 """Times two sources alternately on one card, in sandboxed siblings, call by call."""
 
 import time
+from collections.abc import Callable
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
 from bench_workers.host import conditions
+from bench_workers.host.judge_clock import JudgeClock
+from bench_workers.host.judge_clock import JudgedTimes
+from bench_workers.host.judge_clock import verify
 from bench_workers.host.oracle import Oracle
-from bench_workers.host.oracle import read_output
 from bench_workers.host.oracle import spec_fields
 from bench_workers.host.schedule import Turn
 from bench_workers.host.schedule import is_decided
@@ -31,7 +34,7 @@ _WARM_UP_CALLS = 3
 _MOST_WARM_UP_CALLS = 20
 _FLAT_RATIO = 1.03
 _WARM_CALLS = 11
-_CHECKS = 3
+_CHECKS = 2
 _DECIDED_EVERY = 10
 _MOST_UNCLEAN = 12
 _OPEN_FACTOR = 4.0
@@ -117,25 +120,37 @@ class Comparison:
         self._pairs: dict[str, Times] = {"first": Times(), "second": Times()}
         self._control: dict[str, Times] = {"first": Times(), "second": Times()}
 
-    def run(self) -> PairedSamples:
+    def run(self, driver: Executor) -> Callable[[], PairedSamples]:
         """Measure until decided, or until pairs or seconds are used up.
+
+        Args:
+            driver: Asks the driver's own tool, which takes its time, beside what is not timed.
+
+        Returns:
+            What gives the samples; it waits for the driver's last answer.
 
         Raises:
             CandidateError: One side failed; the message says which.
             OracleFailed: Inputs could not be made.
         """
-        # The driver's tool takes its time; it is asked beside what is not timed.
-        with ThreadPoolExecutor(1) as pool:
-            before = pool.submit(conditions.read, self._backend)
-            first_calls = self._open()
-            self._warm_up()
-            readings = [before.result()]
-            warm = {name: self._warm(name) for name in ("first", "second")}
-            self._alternate()
-            after = pool.submit(conditions.read, self._backend)
-            self._close()
-            readings.append(after.result())
-        return self._samples(first_calls, warm, readings)
+        before = driver.submit(conditions.read, self._backend)
+        first_calls = self._open()
+        self._warm_up()
+        before.result()
+        warm = {name: self._warm(name) for name in ("first", "second")}
+        self._alternate()
+        judged = self._batches()
+        after = driver.submit(conditions.read, self._backend)
+        self._close()
+        return lambda: self._samples(first_calls, warm, judged, [before.result(), after.result()])
+
+    def _batches(self) -> JudgedTimes:
+        """Let the judge time both sides by its own clock."""
+        judge = JudgeClock(self._oracle, self._ask, self._workload, self._plan, self._payload())
+        judged = judge.run()
+        self._checked += judged.checked
+        self._wrong += judged.wrong
+        return judged
 
     def _children(self) -> dict[str, Session]:
         found = self._siblings
@@ -260,24 +275,10 @@ class Comparison:
     def _check(self, name: str, seed: int) -> None:
         """Compare the outputs of the call just timed with the oracle's."""
         fetched = self._ask(name, "time_fetch", {})
-        answer = self._oracle.ask(
-            "verify",
-            {
-                **self._payload(),
-                "sample_seed": seed,
-                "set": seed % self._sets,
-                "outputs": fetched["outputs"],
-                "rtol": self._workload.rtol,
-                "atol": self._workload.atol,
-            },
-        )
-        outputs = [read_output(each) for each in answer["outputs"]]
-        is_wrong = len(fetched["outputs"]) != int(answer["output_count"])
-        is_wrong |= any(
-            each.wrong_count > 0 or each.shape != each.expected_shape for each in outputs
-        )
+        fields = {**self._payload(), "sample_seed": seed, "set": seed % self._sets}
+        answer = verify(self._oracle, self._workload, fields, fetched["outputs"])
         self._checked += 1
-        self._wrong += int(is_wrong)
+        self._wrong += int(answer.is_wrong)
 
     def _close(self) -> None:
         for name in self._children():
@@ -288,6 +289,7 @@ class Comparison:
         self,
         first_calls: Mapping[str, float],
         warm: Mapping[str, float],
+        judged: JudgedTimes,
         readings: list[conditions.Reading | None],
     ) -> PairedSamples:
         return PairedSamples(
@@ -307,6 +309,8 @@ class Comparison:
             outputs_wrong=self._wrong,
             floor_seconds=floor_seconds(self._workload, self._ceilings),
             conditions=conditions.summary(readings),
+            first_judge_seconds=judged.first,
+            second_judge_seconds=judged.second,
         )
 
 

@@ -57,14 +57,15 @@ def turns(seed: int, plan: TimingPlan, *, checks: int) -> Iterator[Turn]:
     number = controls = 0
     for index in range(plan.max_pairs):
         checked: tuple[Side, ...] = ("second",) if index in chosen else ()
-        yield Turn(number, seed + number, _order(index), is_control=False, checked=checked)
+        yield Turn(number, seed + number, turn_order(index), is_control=False, checked=checked)
         number += 1
         if controls < plan.control_pairs and index % every == every - 1:
-            yield Turn(number, seed + number, _order(controls), is_control=True, checked=())
+            yield Turn(number, seed + number, turn_order(controls), is_control=True, checked=())
             number, controls = number + 1, controls + 1
 
 
-def _order(index: int) -> tuple[Side, Side]:
+def turn_order(index: int) -> tuple[Side, Side]:
+    """Return who goes first in a turn: the order is turned round each time."""
     return ("first", "second") if index % 2 == 0 else ("second", "first")
 
 

@@ -2,10 +2,12 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,6 +133,12 @@ class Session:
         """Whether it can be asked."""
         return self._child.is_alive
 
+    def bring_cache(self, source: Path) -> None:
+        """Copy kernels compiled earlier to where it looks for them."""
+        inside = str(self.facts["cache"])
+        with self._ledger.timing(self._child.role, "carry_cache"):
+            carry_cache(source, self._child.directory / CACHE_FOLDER, seen_as=inside)
+
     def keep_cache(self, destination: Path) -> None:
         """Copy the kernels it compiled to where a child with the same source can start from."""
         with self._ledger.timing(self._child.role, "keep_cache"):
@@ -180,6 +188,7 @@ class Sessions:
         self._lock = threading.Lock()
         self._reaper = ThreadPoolExecutor(2, thread_name_prefix="session-end")
         self._ending: list[Future[None]] = []
+        self._opened: deque[Future[Session]] = deque()
         self._warm_for("run")  # it gets warm while the job is read
 
     @property
@@ -219,22 +228,57 @@ class Sessions:
         load_seconds: float = 60.0,
         cache: Path | None = None,
     ) -> Session:
-        with self.ledger.timing(role, "start"):
-            child = self._child(role)
-        room = self.answers if role == "run" else self.given
-        session = Session(child, room, self.ledger, self.health)
+        session = self._take_opened() if role == "run" else None
+        if session is None:
+            with self.ledger.timing(role, "start"):
+                child = self._child(role)
+            session = self._open(child, role, warm=False)
         try:
-            session.facts = session.ask("open", {}, seconds=_OPEN_SECONDS)
             if cache is not None:
-                inside = str(session.facts["cache"])
-                with self.ledger.timing(role, "carry_cache"):
-                    carry_cache(cache, child.directory / CACHE_FOLDER, seen_as=inside)
+                session.bring_cache(cache)
             for name, text in files:
                 session.ask("load", {"name": name, "text": text}, seconds=load_seconds)
         except BaseException:
             session.close()
             raise
         return session
+
+    def _open(self, child: Child, role: Role, *, warm: bool) -> Session:
+        room = self.answers if role == "run" else self.given
+        session = Session(child, room, self.ledger, self.health)
+        try:
+            session.facts = session.ask("open", {"warm": warm}, seconds=_OPEN_SECONDS)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def open_ahead(self, count: int) -> None:
+        """Begin to open the device in children that will be wanted soon; return at once.
+
+        To be called while nothing is timed, and followed by `wait_for_opened` before something is.
+        """
+        with self._lock:
+            for _ in range(count - len(self._opened)):
+                self._opened.append(self._reaper.submit(self._opened_child))
+
+    def wait_for_opened(self) -> None:
+        """Wait until no child is being opened, so that nothing of ours runs beside a timing."""
+        with self._lock:
+            opening = tuple(self._opened)
+        wait(opening)
+
+    def _opened_child(self) -> Session:
+        return self._open(self._child("run"), "run", warm=True)
+
+    def _take_opened(self) -> Session | None:
+        """Return a child opened ahead; None when there is none, or it did not live."""
+        with self._lock:
+            opened = self._opened.popleft() if self._opened else None
+        if opened is None or opened.exception() is not None:
+            return None  # what keeps it from opening will keep the next one, too, and be raised
+        session = opened.result()
+        return session if session.is_alive else None
 
     def _probe(self) -> str:
         """Have a fresh child, without user code, do known work on the card."""
@@ -314,3 +358,11 @@ class Sessions:
         self.answers.close()
         for each in self._ending:
             each.result()
+
+    def _close_opened(self) -> None:
+        with self._lock:
+            opened, self._opened = tuple(self._opened), deque()
+        wait(opened)
+        for each in opened:
+            if each.exception() is None:
+                each.result().close()

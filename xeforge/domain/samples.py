@@ -38,6 +38,8 @@ class PairedSamples:
         outputs_wrong: Those that were wrong.
         floor_seconds: Physical floor on this card from measured ceilings; None when unknown.
         conditions: State of the card.
+        first_judge_seconds, second_judge_seconds: Per call, by the judge's own clock over batches
+            of calls on fresh inputs, the way to the children and back included; empty: not taken.
     """
 
     workload: str
@@ -56,6 +58,8 @@ class PairedSamples:
     outputs_wrong: int
     floor_seconds: float | None
     conditions: Conditions
+    first_judge_seconds: tuple[float, ...] = ()
+    second_judge_seconds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from xeforge.ports import Proposer
 from xeforge.ports import TimingPlan
 
 SEARCH_TIMING = TimingPlan(seed=0, min_pairs=20, max_pairs=100, seconds=1.0, control_pairs=10)
-CONFIRM_TIMING = TimingPlan(seed=0, min_pairs=60, max_pairs=400, seconds=4.0, control_pairs=40)
+CONFIRM_TIMING = TimingPlan(
+    seed=0, min_pairs=60, max_pairs=400, seconds=4.0, control_pairs=40, batches=6
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 The times mean nothing here; order, checks, failures and what is recorded do.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -21,7 +22,7 @@ from xeforge.errors import OutOfHostResources
 from xeforge.errors import PlatformError
 from xeforge.ports import TimingPlan
 
-PLAN = TimingPlan(seed=7, min_pairs=4, max_pairs=4, seconds=120.0, control_pairs=2)
+PLAN = TimingPlan(seed=7, min_pairs=4, max_pairs=4, seconds=120.0, control_pairs=2, batches=2)
 DEADLINES = Deadlines(load=60.0, case=30.0, oracle=60.0)
 
 
@@ -40,9 +41,11 @@ def bench(make):
                 Siblings(child, twin, twin) if is_baseline else Siblings(baseline, child, twin)
             )
             workload = job.workloads[0]
-            return Comparison(
+            comparison = Comparison(
                 oracle, siblings, workload, PLAN, DEADLINES, ceilings=None, backend="cpu"
-            ).run()
+            )
+            with ThreadPoolExecutor(1) as driver:
+                return comparison.run(driver)()
 
     yield compare
     for each in (baseline, twin):
@@ -58,8 +61,10 @@ def test_pairs_controls_and_checks_are_recorded(bench, make):
     assert min(samples.first_seconds + samples.second_seconds) > 0
     whole = zip(samples.second_seconds, samples.second_host_seconds, strict=True)
     assert all(device <= host for device, host in whole)
-    assert samples.outputs_checked >= 1
+    assert samples.outputs_checked >= 2  # one of them from a batch
     assert samples.outputs_wrong == 0
+    assert len(samples.first_judge_seconds) == len(samples.second_judge_seconds) == 2
+    assert min(samples.first_judge_seconds + samples.second_judge_seconds) > 0
     assert samples.first_call_seconds > 0
     assert samples.second_warm_seconds > 0
 

@@ -9,6 +9,7 @@ from xeforge.verify.checks import build
 from xeforge.verify.checks import contract
 from xeforge.verify.checks import determinism
 from xeforge.verify.checks import incorrect
+from xeforge.verify.checks import judge_clock
 from xeforge.verify.checks import memory_safety
 from xeforge.verify.checks import mutation
 from xeforge.verify.checks import own_kernels
@@ -45,6 +46,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = tuple(
         shape_overfit,
         timed_outputs,
         window,
+        judge_clock,
         plausible,
         steady,
     )
