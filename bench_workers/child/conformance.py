@@ -80,7 +80,8 @@ def synchronize(device: Any) -> Fact:
     waited = time.perf_counter() - began
     query = getattr(end, "query", None)
     is_done = bool(query()) if query is not None else not device.is_accelerator
-    return is_done, waited, "" if is_done else "the event is not reached after synchronising"
+    words = f"waited {waited * 1e3:.3f} ms, then the event was " + ("" if is_done else "NOT ")
+    return is_done, waited, f"{words}reached"
 
 
 def memory(device: Any) -> Fact:
@@ -141,7 +142,7 @@ def host_ahead(device: Any) -> Fact:
 def arithmetic(device: Any) -> Fact:
     """Does it compute known values, and do they survive the way there and back?"""
     wrong = probing.computes(device)
-    return not wrong, None, wrong
+    return not wrong, None, wrong or "known values are computed and come back right"
 
 
 CHECKS: tuple[tuple[str, Callable[[Any], Fact], bool], ...] = (
@@ -177,10 +178,13 @@ def _conform(session: Any, _payload: dict[str, Any]) -> dict[str, Any]:
 def _echo_shared(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     """Copy bytes from shared memory to the device, add one to each, and copy them back.
 
-    Answers seconds of both ways, and why the memory is not pinned where it is not.
+    Answers seconds of both ways, and why the memory is not pinned where it is not. The first
+    time maps and pins it, so the second counts.
     """
     device = session.device
     record = payload["record"]
+    session.answers.put(session.given.copy_out(record, device.name), 0, keep_strides=False)
+    device.synchronize()
     began = time.perf_counter()
     there = session.given.copy_out(record, device.name)
     device.synchronize()

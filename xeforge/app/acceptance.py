@@ -2,8 +2,8 @@
 
 import getpass
 import platform
+import re
 import tempfile
-from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -39,11 +39,14 @@ from xeforge.errors import UserError
 from xeforge.errors import XeForgeError
 from xeforge.pipeline.certificate import versions
 from xeforge.pipeline.compare import audit
+from xeforge.pipeline.parts import Parts
 
 EXAMPLES = ("elementwise_chain", "softmax_rows", "layer_norm")
 _VARIANT = "ci"
 _LEAST_NAME = 3
 """Shorter names of users or machines are parts of ordinary words."""
+_NOBODYS = frozenset({"root", "localhost", "/root", "/tmp"})  # noqa: S108
+"""Names that tell nothing."""
 
 
 def accept(asked: str, target: str | None, *, allow_unsandboxed: bool) -> Acceptance:
@@ -62,11 +65,14 @@ def accept(asked: str, target: str | None, *, allow_unsandboxed: bool) -> Accept
     device, notes = _device(card, target)
     say(f"{card.product}, driver {card.driver or 'unknown'}: device interface")
     checks, ceilings = device_checks(backend, device, layer=layer)
-    for kernel in kernels:
-        say(f"audit of {kernel.name}")
-        checks += (_audited(kernel, backend, device.name, allow_unsandboxed=allow_unsandboxed),)
-    say("self-test")
-    checks += tuple(_tried(problem_for(device.name, backend), allow_unsandboxed=allow_unsandboxed))
+    problem = problem_for(device.name, backend)
+    store = MemoryStore(SystemClock())
+    with open_parts(problem, store, allow_unsandboxed=allow_unsandboxed) as parts:
+        for kernel in kernels:
+            say(f"audit of {kernel.name}")
+            checks += (_audited(kernel, backend, device.name, parts),)
+        say("self-test")
+        checks += _tried(problem, parts)
     found = {**versions(card), "kernel": platform.release(), "machine": platform.machine()}
     return scrubbed(
         Acceptance(
@@ -130,7 +136,7 @@ def scrubbed(found: Acceptance, words: Mapping[str, str]) -> Acceptance:
 
     def clean(text: str) -> str:
         for word, stand_in in words.items():
-            text = text.replace(word, stand_in)
+            text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", stand_in, text)
         return text
 
     checks = tuple(replace(each, message=clean(each.message)) for each in found.checks)
@@ -148,7 +154,11 @@ def private_words() -> dict[str, str]:
     }
     with suppress(OSError, KeyError):  # a user without a name
         words[getpass.getuser()] = "<user>"
-    kept = {word: name for word, name in words.items() if len(word) >= _LEAST_NAME}
+    kept = {
+        word: name
+        for word, name in words.items()
+        if len(word) >= _LEAST_NAME and word not in _NOBODYS
+    }
     return dict(sorted(kept.items(), key=lambda each: -len(each[0])))
 
 
@@ -197,8 +207,8 @@ def _example(name: str) -> Path:
     return path
 
 
-def _audited(kernel: Path, backend: Backend, target: str, *, allow_unsandboxed: bool) -> Check:
-    """Audit an example on the card and in the interpreter, as `xeforge verify` does."""
+def _audited(kernel: Path, backend: Backend, target: str, parts: Parts) -> Check:
+    """Audit an example's small shapes on the card and in the interpreter."""
     name = f"audit.{kernel.stem}"
     try:
         problem = to_problem(
@@ -209,16 +219,13 @@ def _audited(kernel: Path, backend: Backend, target: str, *, allow_unsandboxed: 
             device=backend,
             target=target,
         )
-        history = _audit(problem, allow_unsandboxed=allow_unsandboxed)
+        return audit_check(name, _audit(replace(problem, workloads=problem.timed), parts))
     except XeForgeError as error:
         return Check(name, False, Basis.RAN, str(error))
-    return audit_check(name, history)
 
 
-def _audit(problem: Problem, *, allow_unsandboxed: bool) -> History:
-    store = MemoryStore(SystemClock())
-    with open_parts(problem, store, allow_unsandboxed=allow_unsandboxed) as parts:
-        return audit(problem, parts, lambda _: None)
+def _audit(problem: Problem, parts: Parts) -> History:
+    return audit(problem, parts, lambda _: None)
 
 
 def audit_check(name: str, history: History) -> Check:
@@ -234,11 +241,10 @@ def audit_check(name: str, history: History) -> Check:
     return Check(name, passed, Basis.RAN, "; ".join(words)[:2000], float(right), "cases")
 
 
-def _tried(problem: Problem, *, allow_unsandboxed: bool) -> Iterator[Check]:
-    store = MemoryStore(SystemClock())
+def _tried(problem: Problem, parts: Parts) -> tuple[Check, ...]:
+    """Run the self-test; failing to run it is a failed check as well."""
     try:
-        with open_parts(problem, store, allow_unsandboxed=allow_unsandboxed) as parts:
-            for each in selftest(parts, problem):
-                yield replace(each, name=f"selftest.{each.name}")
+        found = selftest(parts, problem)
     except XeForgeError as error:
-        yield Check("selftest", False, Basis.RAN, str(error))
+        return (Check("selftest", False, Basis.RAN, str(error)),)
+    return tuple(replace(each, name=f"selftest.{each.name}") for each in found)
