@@ -1,6 +1,7 @@
 """All processes that came from one child, found in /proc, and their end."""
 
 import os
+import select
 import threading
 import time
 from collections.abc import Mapping
@@ -15,7 +16,9 @@ from xeforge.errors import PlatformError
 _END_SECONDS = 20.0
 _GRACE_SECONDS = 0.25
 _FRESH_SECONDS = 0.05
-_PROC = Path("/proc")
+_LOOK_SECONDS = 0.02
+_PROC = "/proc"
+_STAT_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Process:
             shared_allowance: Shared memory that was given to it and is not counted.
         """
         try:
-            lines = (_PROC / str(self.pid) / "status").read_text(encoding="utf-8").splitlines()
+            lines = Path(f"{_PROC}/{self.pid}/status").read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
             return 0
         sizes = {line.split(":")[0]: line for line in lines if line.startswith("Rss")}
@@ -58,7 +61,7 @@ class _Scan:
         """Return all living processes by pid; zombies are left out."""
         with self._lock:
             if is_fresh or time.monotonic() - self._taken > _FRESH_SECONDS:
-                found = (_read(entry) for entry in _PROC.iterdir() if entry.name.isdigit())
+                found = (_read(name) for name in os.listdir(_PROC) if name.isdigit())  # noqa: PTH208
                 self._processes = {process.pid: process for process in found if process}
                 self._taken = time.monotonic()
             return self._processes
@@ -124,7 +127,6 @@ class Family:
         """
         with self._lock:
             began = time.monotonic()
-            pause = threading.Event()
             while members := self.members(is_thorough=True):
                 waited = time.monotonic() - began
                 others = [member for member in members if member.pid != self._first.pid]
@@ -136,7 +138,7 @@ class Family:
                 if waited > _END_SECONDS:
                     left = ", ".join(str(member.pid) for member in members)
                     raise PlatformError(f"processes of a child cannot be ended: {left}")
-                pause.wait(0.002)
+                _wait_for_end(self._first.pid)
             self._first.wait()
             self._has_ended = True
 
@@ -150,18 +152,39 @@ class Family:
         )
 
 
-def _read(entry: Path) -> Process | None:
+def _wait_for_end(pid: int) -> None:
+    """Wait a moment, or until a process has ended that nobody else waits for."""
+    try:
+        end = os.pidfd_open(pid)
+    except OSError:  # an old kernel
+        threading.Event().wait(_LOOK_SECONDS)
+        return
+    try:
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        poll.poll(_LOOK_SECONDS * 1000)
+    finally:
+        os.close(end)
+
+
+def _read(name: str) -> Process | None:
     """Read one entry of the process table; None for one that has ended."""
     try:
-        text = (entry / "stat").read_bytes()
-        uid = entry.stat().st_uid
+        descriptor = os.open(f"{_PROC}/{name}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
-    fields = text.rpartition(b")")[2].split()
+    try:
+        text = os.read(descriptor, _STAT_BYTES)
+        uid = os.stat(f"{_PROC}/{name}").st_uid  # noqa: PTH116  (read hundreds of times a second)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    fields = text.rpartition(b")")[2].split(maxsplit=20)
     if fields[0] in b"ZX":
         return None
     return Process(
-        pid=int(entry.name),
+        pid=int(name),
         parent=int(fields[1]),
         session=int(fields[3]),
         uid=uid,
@@ -171,6 +194,7 @@ def _read(entry: Path) -> Process | None:
 
 def _environment(pid: int) -> bytes:
     try:
-        return (_PROC / str(pid) / "environ").read_bytes()
+        with open(f"{_PROC}/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123  (the same)
+            return file.read()
     except OSError:
         return b""

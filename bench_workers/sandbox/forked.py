@@ -115,6 +115,12 @@ class Forked:
         pid: The same as this process sees it.
         stdout: What it prints.
         stderr: What it prints as errors.
+
+    Attributes:
+        end: Descriptor that becomes readable when it ends, for whoever watches; not closed here.
+
+    Raises:
+        OSError: The kernel gives no descriptors of it.
     """
 
     def __init__(
@@ -127,12 +133,9 @@ class Forked:
         self._line = line
         self._number = number
         self._end = os.pidfd_open(pid)
+        self.end = os.dup(self._end)
         self._lock = threading.Lock()
         self._is_reaped = False
-
-    def end_descriptor(self) -> int:
-        """Return a new descriptor that becomes readable when it ends."""
-        return os.dup(self._end)
 
     def wait(self) -> int | None:
         """Wait for its end; return how it ended, None when the zygote has gone."""

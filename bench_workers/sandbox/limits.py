@@ -81,6 +81,8 @@ class Watch:
         self._is_drained = threading.Event()
         self._disk_checked = time.monotonic()
         self._selector = DefaultSelector()
+        self._wake = os.eventfd(0, os.EFD_CLOEXEC)
+        self._selector.register(self._wake, EVENT_READ)
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 os.set_blocking(stream.fileno(), False)
@@ -102,8 +104,12 @@ class Watch:
 
     def stop(self) -> None:
         """Read what is left, then end; call when no process of the child is left."""
+        if self._is_stopped.is_set():
+            return
         self._is_stopped.set()
+        os.eventfd_write(self._wake, 1)
         self._thread.join()
+        os.close(self._wake)
 
     def _run(self) -> None:
         try:
@@ -116,8 +122,9 @@ class Watch:
         looked = 0.0
         while not self._is_stopped.is_set():
             for key, _ in self._selector.select(_BUSY_SECONDS):
-                self._read(key.fileobj)  # type: ignore[arg-type]
-            if not self._selector.get_map():
+                if key.fileobj != self._wake:
+                    self._read(key.fileobj)  # type: ignore[arg-type]
+            if len(self._selector.get_map()) == 1:  # nothing but what wakes it
                 self._is_drained.set()
                 self._is_stopped.wait(_BUSY_SECONDS)
             now = time.monotonic()

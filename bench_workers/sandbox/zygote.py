@@ -216,9 +216,8 @@ class _Running:
                 ask_for_credentials(ours, is_wanted=True)
                 process = self._fork(ours, theirs, inherit, is_nested=layer.NESTS)
             ask_for_credentials(ours, is_wanted=False)
-            end = process.end_descriptor()
             undo.pop_all()
-        return Child(process, ours, policy, place, role="spare", shared=inherit, end=end)
+        return Child(process, ours, policy, place, role="spare", shared=inherit, end=process.end)
 
     def _fork(
         self,
@@ -234,7 +233,7 @@ class _Running:
         try:
             number = self.line.fork((theirs.fileno(), *writers, *inherit), is_nested=is_nested)
             theirs.close()
-            return Forked(self.line, number, self._birth(ours), streams[0], streams[1])
+            return self._born(number, ours, streams[0], streams[1])
         except BaseException:
             for stream in streams:
                 stream.close()
@@ -243,13 +242,16 @@ class _Running:
             for writer in writers:
                 os.close(writer)
 
-    def _birth(self, ours: socket.socket) -> int:
-        """Return the new child's process id; one that cannot be found is ended with all others."""
+    def _born(
+        self, number: int, ours: socket.socket, stdout: IO[bytes], stderr: IO[bytes]
+    ) -> Forked:
+        """Return the new child's first process; one that is not found is ended with all others."""
         try:
-            return hear_birth(ours, seconds=_BIRTH_SECONDS)
-        except PlatformError as error:
+            pid = hear_birth(ours, seconds=_BIRTH_SECONDS)
+            return Forked(self.line, number, pid, stdout, stderr)
+        except (OSError, PlatformError) as error:
             self._family.end()
-            raise ZygoteGone(error.message) from error
+            raise ZygoteGone(str(error)) from error
 
     def _message(
         self, policy: Policy, layer: ModuleType, place: Place, inherit: Sequence[int]
