@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -92,11 +93,8 @@ def command(
     4 A is wrong; 2 bad input; 5 platform fault. With --selftest: 0 all passed, 5 otherwise.
     """
     if selftest:
-        raise typer.Exit(
-            run_selftest(
-                device, target, as_json=as_json, allow_unsandboxed=allow_unsandboxed, given=first
-            )
-        )
+        tried = partial(run_selftest, as_json=as_json, allow_unsandboxed=allow_unsandboxed)
+        raise typer.Exit(tried(device, target, given=first))
     if first is None or second is None:
         raise BadRequest(
             "two kernels are needed", field="A.py B.py", remedy="xeforge bench A.py B.py"
@@ -111,6 +109,15 @@ def command(
         rtol=rtol,
         atol=atol,
     )
+    raise typer.Exit(
+        _compared(problem, first, second, as_json=as_json, allow_unsandboxed=allow_unsandboxed)
+    )
+
+
+def _compared(
+    problem: Problem, first: Path, second: Path, *, as_json: bool, allow_unsandboxed: bool
+) -> ExitCode:
+    """Compare two kernels, print what came out, and return the exit code for it."""
     source = read_source(second).text
     history = run_comparison(problem, source, allow_unsandboxed=allow_unsandboxed)
     trial = history.trial(GIVEN_ID)
@@ -128,7 +135,7 @@ def command(
     else:
         _print(result)
         tell_caution(history)
-    raise typer.Exit(_exit_code(trial))
+    return _exit_code(trial)
 
 
 def run_selftest(

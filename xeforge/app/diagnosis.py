@@ -29,6 +29,7 @@ _LOOP = {"lo"}
 _PRIVATE = {"HOME", "PWD", "TMPDIR", "USER", "SHLVL", "_"}
 """Variables that every process has under the same name, with values of its own."""
 _OWN_PROCESSES = 8
+_NO_PRLIMIT = "apt-get install util-linux"
 _LITTLE_MEMORY = "none needed for small kernels: large ones may exhaust this machine"
 _ASK = """
 import os, resource, socket
@@ -119,11 +120,44 @@ def limit_rows(
         outside: Names of this process's environment variables.
         memory_bytes: Of this machine.
     """
-    limits, seen = facts["limits"], facts["seen"]
-    open_to = sorted(set(facts["interfaces"]) - _LOOP)
+    limits, room = facts["limits"], policy.memory_bytes
     leaked = sorted(set(facts["variables"]) & set(outside) - set(policy.environment) - _PRIVATE)
     own = f"{len(facts['variables'])} variables, none of ours"
-    room = policy.memory_bytes / _GIB
+    return [
+        *_wall_rows(policy, facts),
+        Row(
+            "limit: memory",
+            room <= memory_bytes,
+            f"{room / _GIB:.0f} GiB for all its processes together, by a watchdog; this machine "
+            f"has {memory_bytes / _GIB:.0f} GiB",
+            "" if room <= memory_bytes else _LITTLE_MEMORY,
+        ),
+        Row(
+            "limit: time",
+            limits["CPU"] is not None,
+            f"{limits['CPU']} s of processor time each, and a deadline for every request",
+            "" if limits["CPU"] is not None else _NO_PRLIMIT,
+        ),
+        Row(
+            "limit: user",
+            facts["uid"] != 0,
+            f"runs as user {facts['uid']}",
+            "" if facts["uid"] else REMEDY,
+        ),
+        Row(
+            "limit: environment",
+            not leaked,
+            f"ours leak: {', '.join(leaked)}" if leaked else own,
+            REMEDY if leaked else "",
+        ),
+    ]
+
+
+def _wall_rows(policy: "Policy", facts: Mapping[str, Any]) -> list[Row]:
+    """Say what a child can reach: network, files, other processes."""
+    limits, seen = facts["limits"], facts["seen"]
+    open_to = sorted(set(facts["interfaces"]) - _LOOP)
+    is_apart = facts["processes"] <= _OWN_PROCESSES
     files = (
         f"{limits['NOFILE']} open at once, none longer than {(limits['FSIZE'] or 0) // _MIB} MiB; "
         f"{policy.disk_bytes // _GIB} GiB of disk, watched"
@@ -137,34 +171,15 @@ def limit_rows(
         ),
         Row(
             "limit: files",
-            not seen and limits["NOFILE"] == policy.files,
+            not seen,
             f"{', '.join(seen)} can be seen; {files}" if seen else f"jobs cannot be seen; {files}",
             REMEDY if seen else "",
         ),
         Row(
             "limit: processes",
-            facts["processes"] <= _OWN_PROCESSES,
+            is_apart,
             f"at most {policy.processes} (kernel's limit {limits['NPROC'] or 'none'}, and watched "
             f"over the whole family); it sees {facts['processes']} processes",
-            "" if facts["processes"] <= _OWN_PROCESSES else REMEDY,
-        ),
-        Row(
-            "limit: memory",
-            policy.memory_bytes <= memory_bytes,
-            f"{room:.0f} GiB for all its processes together, by a watchdog; this machine has "
-            f"{memory_bytes / _GIB:.0f} GiB",
-            "" if policy.memory_bytes <= memory_bytes else _LITTLE_MEMORY,
-        ),
-        Row(
-            "limit: time",
-            limits["CPU"] is not None,
-            f"{limits['CPU']} s of processor time each, and a deadline for every request",
-        ),
-        Row("limit: user", facts["uid"] != 0, f"runs as user {facts['uid']}"),
-        Row(
-            "limit: environment",
-            not leaked,
-            f"ours leak: {', '.join(leaked)}" if leaked else own,
-            REMEDY if leaked else "",
+            "" if is_apart else REMEDY,
         ),
     ]

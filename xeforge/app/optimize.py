@@ -92,8 +92,7 @@ def command(
             limits=Limits(names, budget_seconds, budget_trials),
         )
         required_layer(allow_unsandboxed=allow_unsandboxed)
-        job = new_job_id()
-        store.create(job, problem)
+        store.create(job := new_job_id(), problem)
         history = finish(job, store, report)
     raise typer.Exit(exit_code(history))
 
