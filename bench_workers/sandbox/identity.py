@@ -9,6 +9,10 @@ NOBODY = 65534
 _FIRST = 2_000_000_000  # far from accounts, directories' users and containers' ranges
 _COUNT = 1 << 20
 
+FOLDER_PREFIX = "xeforge-child-"
+OWNER_FILE = "owner"
+"""Beside a child's folders, where the child does not come; says which process they belong to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -46,11 +50,24 @@ def fresh_uid() -> int:
     return _FIRST + secrets.randbelow(_COUNT) if is_mapped else NOBODY
 
 
+def this_process() -> str:
+    """Name this process so that no other one, now or later, has the same name."""
+    start = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19]
+    return f"{this_table()} {os.getpid()} {int(start)}"
+
+
+def this_table() -> str:
+    """Name the process table in which this process's number means something."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{boot} {Path('/proc/self/ns/pid').stat().st_ino}"
+
+
 def make_place(parent: Path, *, uid: int | None) -> Place:
     """Make the private folder of a child, owned by ``uid``."""
     token = secrets.token_hex(12)
-    base = parent / f"xeforge-child-{token}"
+    base = parent / f"{FOLDER_PREFIX}{token}"
     base.mkdir(mode=0o711, parents=True)
+    (base / OWNER_FILE).write_text(this_process(), encoding="ascii")
     folders = tuple(base / name for name in ("job", "tmp", "root"))
     for folder in folders:
         folder.mkdir(mode=0o700)

@@ -16,6 +16,7 @@ from bench_workers.sandbox.identity import make_place
 from bench_workers.sandbox.limits import limit_words
 from bench_workers.sandbox.policy import Policy
 from bench_workers.sandbox.spawn import spawn
+from bench_workers.sandbox.sweep import sweep_once
 from xeforge.errors import OutOfHostResources
 
 START_SECONDS = 180.0
@@ -98,7 +99,9 @@ def place_for(policy: Policy, *, uid: int | None, parent: Path | None = None) ->
     Raises:
         OutOfHostResources: They cannot be made.
     """
-    parent = parent or policy.work_directory or Path(tempfile.gettempdir())
+    if parent is None:
+        parent = policy.work_directory or Path(tempfile.gettempdir())
+        sweep_once(parent)
     try:
         return make_place(parent, uid=uid)
     except OSError as error:
