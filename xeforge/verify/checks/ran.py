@@ -24,9 +24,21 @@ _REASONS: tuple[tuple[str, Reason], ...] = (
     ("outofresources", Reason.RESOURCE_LIMIT),
     ("memory limit", Reason.RESOURCE_LIMIT),
     ("memoryerror", Reason.RESOURCE_LIMIT),
+    ("allocate memory", Reason.RESOURCE_LIMIT),
+    ("not enough memory", Reason.RESOURCE_LIMIT),
+    ("processes reached", Reason.RESOURCE_LIMIT),
+    ("can't start new thread", Reason.RESOURCE_LIMIT),
+    ("resource temporarily unavailable", Reason.RESOURCE_LIMIT),
+    ("disk limit", Reason.RESOURCE_LIMIT),
+    ("file too large", Reason.RESOURCE_LIMIT),
+    ("too many open files", Reason.RESOURCE_LIMIT),
+    ("printed more than", Reason.RESOURCE_LIMIT),
+    ("made more than", Reason.RESOURCE_LIMIT),
+    ("nested folders deeper", Reason.RESOURCE_LIMIT),
 )
-"""What drivers, Triton and our sandbox call these; first match wins. Torch ends every device error
-with advice on "device-side assertions", so words that it may add come last or are spelt out."""
+"""What drivers, Triton, the system and our sandbox call these; first match wins. Torch ends every
+device error with advice on "device-side assertions", so words that it may add come last or are
+spelt out."""
 
 
 def check(context: CheckContext) -> Finding:

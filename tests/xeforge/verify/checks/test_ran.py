@@ -36,6 +36,23 @@ def test_answers_pass(make):
         (CaseStatus.DIED, "exit code 3", Reason.NO_RESULT),
         (CaseStatus.DIED, "killed by SIGSEGV", Reason.MEMORY_SAFETY),
         (CaseStatus.DIED, "passed its memory limit", Reason.RESOURCE_LIMIT),
+        (CaseStatus.DIED, "limit of 512 processes reached", Reason.RESOURCE_LIMIT),
+        (CaseStatus.DIED, "disk limit of 8192 MiB reached", Reason.RESOURCE_LIMIT),
+        (CaseStatus.DIED, "printed more than 16 MiB", Reason.RESOURCE_LIMIT),
+        (CaseStatus.DIED, "made more than 50000 files", Reason.RESOURCE_LIMIT),
+        (CaseStatus.DIED, "nested folders deeper than 64", Reason.RESOURCE_LIMIT),
+        (CaseStatus.RAISED, "OSError: [Errno 27] File too large", Reason.RESOURCE_LIMIT),
+        (CaseStatus.RAISED, "RuntimeError: can't start new thread", Reason.RESOURCE_LIMIT),
+        (
+            CaseStatus.RAISED,
+            "DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes",
+            Reason.RESOURCE_LIMIT,
+        ),
+        (
+            CaseStatus.RAISED,
+            "BlockingIOError: [Errno 11] Resource temporarily unavailable",
+            Reason.RESOURCE_LIMIT,
+        ),
     ],
 )
 def test_endings_are_told_apart(make, status, message, reason):
