@@ -5,6 +5,7 @@ import pytest
 from bench_workers.sandbox import layers
 from xeforge.app.isolation import VARIABLE
 from xeforge.app.isolation import is_allowed
+from xeforge.app.isolation import required_layer
 from xeforge.app.isolation import usable
 from xeforge.domain.isolation import caution
 from xeforge.domain.isolation import is_walled
@@ -46,6 +47,13 @@ def test_permission_comes_by_option_or_by_variable():
     assert is_allowed(False, {VARIABLE: "1"})
     assert not is_allowed(False, {VARIABLE: "0"})
     assert not is_allowed(False, {})
+
+
+def test_the_variable_counts_at_the_very_moment_of_asking(only_bare, monkeypatch):
+    with pytest.raises(ToolchainMissing):
+        required_layer()
+    monkeypatch.setenv(VARIABLE, "1")
+    assert required_layer() == "bare"
 
 
 def test_claims_without_walls_say_so():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from knowledge.load import find_device
+from xeforge.app import bench
 from xeforge.app.selftest import SelftestResult
 from xeforge.app.selftest import conclusion
 from xeforge.app.selftest import problem_for
@@ -15,6 +16,7 @@ from xeforge.app.selftest import recorded_series
 from xeforge.app.selftest import selftest
 from xeforge.app.selftest import source
 from xeforge.domain.check import Basis
+from xeforge.domain.check import Check
 from xeforge.domain.codec import loads
 from xeforge.domain.evidence import CaseEvidence
 from xeforge.domain.evidence import CaseStatus
@@ -161,6 +163,26 @@ def test_the_bench_of_this_machine_passes_without_a_card(xeforge):
         "number",
         "unit",
     }
+
+
+@pytest.mark.parametrize(("passed", "code"), [(True, 0), (False, 5)])
+def test_the_exit_code_is_that_of_the_worst_check(xeforge, monkeypatch, passed, code):
+    check = Check("a_a_is_same", passed, Basis.MEASURED, "1.07", 1.07, "ratio")
+    result = SelftestResult(1, passed, "cuda", "nvidia-h200", "Some Card", "bubblewrap", (check,))
+    monkeypatch.setattr(bench, "try_bench", lambda *_, **__: result)
+    outcome = xeforge("bench", "--selftest", "--device", "cpu", "--json")
+    assert outcome.code == code
+    assert set(json.loads(outcome.out)) == {
+        "format",
+        "passed",
+        "backend",
+        "target",
+        "card",
+        "sandbox",
+        "checks",
+    }
+    told = xeforge("bench", "--selftest", "--device", "cpu")
+    assert ("FAILED a_a_is_same (measured)" in told.out) == (not passed)
 
 
 def test_kernels_and_selftest_do_not_mix(xeforge, kernel):
