@@ -13,6 +13,7 @@ from bench_workers.sandbox.forked import ZygoteGone
 from bench_workers.sandbox.layers import best_layer
 from bench_workers.sandbox.layers import standing
 from bench_workers.sandbox.policy import default_policy
+from bench_workers.sandbox.spares import PRELOAD
 from bench_workers.sandbox.zygote import Zygote
 from tests.conformance.sandbox import carriers
 from tests.conformance.sandbox import lines
@@ -24,6 +25,7 @@ ORPHAN = """
 import os, pathlib, sys
 from bench_workers.sandbox.layers import standing
 from bench_workers.sandbox.policy import default_policy
+from bench_workers.sandbox.spares import PRELOAD
 from bench_workers.sandbox.zygote import Zygote
 policy = default_policy("cpu", layer=sys.argv[1], work_directory=pathlib.Path(sys.argv[2]))
 form = standing(policy.layer)
@@ -284,3 +286,19 @@ def test_no_folder_is_left_when_the_process_ends_without_closing(policy, tmp_pat
     for token in done.stdout.split():
         assert carriers(token) == []
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.gpu
+def test_a_device_can_be_opened_after_the_fork(policy):
+    cuda = default_policy("cuda", layer=policy.layer)
+    form = standing(policy.layer)
+    zygote = Zygote(cuda, form.module, uid=form.uid, options={"preload": list(PRELOAD)})
+    source = (
+        "import torch\n"
+        "answer['before'] = torch.cuda.is_initialized()\n"
+        "answer['sum'] = float(torch.ones(1000, device='cuda').sum())\n"
+    )
+    for _ in range(2):
+        with zygote.take("echo") as child:
+            assert lines(child, source, seconds=120) == {"before": False, "sum": 1000.0}
+    zygote.close()
