@@ -113,3 +113,31 @@ def test_a_fresh_child_does_the_known_work(evaluator):
     probed.suspect("died")
     probed.settle()
     assert not probed.is_suspected
+
+
+def test_the_probe_comes_before_the_next_child_on_the_card(evaluator, monkeypatch):
+    sessions, order = evaluator._sessions, []
+
+    def probe():
+        order.append("probe")
+        return ""
+
+    monkeypatch.setattr(sessions, "health", CardHealth(probe))
+    monkeypatch.setattr(sessions, "_started", lambda role, *_: order.append(role))
+    sessions.start("run")
+    sessions.health.suspect("illegal memory access")
+    sessions.start("prepare")
+    sessions.start("oracle")
+    sessions.start("run")
+    assert order == ["run", "prepare", "probe", "oracle", "run"]
+
+
+def test_no_child_is_started_on_a_card_that_fails_its_probe(evaluator, monkeypatch):
+    sessions, started = evaluator._sessions, []
+    monkeypatch.setattr(sessions, "health", CardHealth(Probe("wrong values", "wrong values")))
+    monkeypatch.setattr(sessions, "_started", lambda role, *_: started.append(role))
+    sessions.health.suspect("illegal memory access")
+    for _ in range(2):
+        with pytest.raises(DeviceLost):
+            sessions.start("run")
+    assert started == []
