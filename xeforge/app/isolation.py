@@ -36,17 +36,30 @@ def required_layer(*, allow_unsandboxed: bool = False) -> str:
     Raises:
         ToolchainMissing: No layer with walls works here and the operator did not allow that.
     """
+    from bench_workers.sandbox.layers import available_layers
     from bench_workers.sandbox.layers import best_layer
 
-    return usable(best_layer(), allow_unsandboxed=is_allowed(allow_unsandboxed))
+    layer, is_permitted = best_layer(), is_allowed(allow_unsandboxed)
+    if is_walled(layer) or is_permitted:
+        return layer
+    failed = [each for each in available_layers() if is_walled(each.name)]
+    why = "; ".join(f"{each.name}: {each.detail}" for each in failed)
+    return usable(
+        layer,
+        allow_unsandboxed=False,
+        why=why,
+        remedy=next((each.remedy for each in failed if each.remedy), REMEDY),
+    )
 
 
-def usable(layer: str, *, allow_unsandboxed: bool) -> str:
+def usable(layer: str, *, allow_unsandboxed: bool, why: str = "", remedy: str = REMEDY) -> str:
     """Return the layer when user code may run in it.
 
     Args:
         layer: The strongest that works here.
         allow_unsandboxed: The operator's word.
+        why: What is wrong with the stronger ones.
+        remedy: The command that mends that.
 
     Raises:
         ToolchainMissing: No layer with walls works here and the operator did not allow that.
@@ -54,8 +67,8 @@ def usable(layer: str, *, allow_unsandboxed: bool) -> str:
     if is_walled(layer) or allow_unsandboxed:
         return layer
     raise ToolchainMissing(
-        f"no sandbox works here: only the layer {layer!r}, which leaves files and network open to "
-        "the code that is run",
-        remedy=f"{REMEDY} (`xeforge doctor` says why each layer fails), or, for code you trust, "
-        f"{OPTION} or {VARIABLE}=1",
+        f"no sandbox works here, only the layer {layer!r}, which leaves files and network open to "
+        f"the code that is run{f' ({why})' if why else ''}",
+        remedy=f"{remedy} (`xeforge doctor` says more), or, for code you trust, {OPTION} or "
+        f"{VARIABLE}=1",
     )

@@ -42,6 +42,21 @@ def test_the_refusal_names_remedy_and_override():
     assert usable("bare", allow_unsandboxed=True) == "bare"
 
 
+def test_the_refusal_says_why_each_stronger_layer_fails(monkeypatch):
+    rows = (
+        layers.Layer("bubblewrap", False, "namespaces are forbidden", "sysctl kernel.x=1"),
+        layers.Layer("unshare", False, "unshare is not installed", "apt-get install util-linux"),
+        layers.Layer("bare", True, "limits only", ""),
+    )
+    monkeypatch.setattr(layers, "available_layers", lambda: rows)
+    monkeypatch.setattr(layers, "best_layer", lambda: "bare")
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(ToolchainMissing) as refusal:
+        required_layer()
+    assert "bubblewrap: namespaces are forbidden; unshare: unshare is not" in str(refusal.value)
+    assert "remedy: sysctl kernel.x=1" in str(refusal.value)
+
+
 def test_permission_comes_by_option_or_by_variable():
     assert is_allowed(True, {})
     assert is_allowed(False, {VARIABLE: "1"})
