@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Mapping
 from collections.abc import Sequence
+from pathlib import Path
 
 from bench_workers.sandbox.identity import NOBODY
 from bench_workers.sandbox.identity import Place
@@ -27,6 +28,13 @@ CHILDREN = "/children"
 """Where a zygote finds the private folders of its children, as `child/walls.py` has it."""
 
 _ZYGOTE_CAPABILITIES = ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "DAC_OVERRIDE")
+KERNEL_FOLDERS = tuple(
+    path
+    for path in ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
+    if Path(path).exists()
+)
+"""Where the kernel of the whole machine is set."""
+
 _AS_NOBODY = ("--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY))
 _AS_MAPPED_ROOT = ("--unshare-user", "--uid", "0", "--gid", "0")
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
@@ -108,6 +116,8 @@ def _mounts(policy: Policy, place: Place, more: Sequence[str] = ()) -> list[str]
         words += ["--symlink", content, path]
     words += _devices(policy.device_nodes, shared_memory_bytes=policy.shared_memory_bytes)
     words += ["--proc", "/proc"]
+    for path in KERNEL_FOLDERS:  # a mapped root is still root to them
+        words += ["--ro-bind", path, path]
     for path in readable:
         words += ["--ro-bind", path, path]
     words += ["--ro-bind", str(CHILD_DIRECTORY), HARNESS]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from bench_workers.sandbox.bwrap import CHILDREN
 from bench_workers.sandbox.bwrap import HARNESS
 from bench_workers.sandbox.bwrap import HOME
+from bench_workers.sandbox.bwrap import KERNEL_FOLDERS
 from bench_workers.sandbox.bwrap import drop_user
 from bench_workers.sandbox.identity import NOBODY
 from bench_workers.sandbox.identity import Place
@@ -75,6 +76,7 @@ def _script(policy: Policy, place: Place, *more: str) -> str:
         f"cd {shlex.quote(root)}; mkdir -p proc dev/shm tmp job old .{HARNESS}",
         *(f"ln -s {shlex.quote(content)} .{shlex.quote(path)}" for content, path in system_links()),
         "mount -t proc proc proc",
+        *(_shut(path) for path in KERNEL_FOLDERS),
         f"mount -t tmpfs -o mode=1777,size={policy.shared_memory_bytes} none dev/shm",
         "ln -s /proc/self/fd dev/fd",
     ]
@@ -89,6 +91,12 @@ def _script(policy: Policy, place: Place, *more: str) -> str:
     lines += ["pivot_root . old; cd /; umount -l /old; rmdir /old"]
     lines += ["mount -o remount,bind,ro /", '"$@" || exit $?']
     return "\n".join(lines)
+
+
+def _shut(path: str) -> str:
+    """Return the commands that make a part of what is mounted read-only."""
+    here = f".{shlex.quote(path)}"
+    return f"mount --bind {here} {here}; mount -o remount,bind,ro {here}"
 
 
 def _bind(source: str, target: str, *, is_readonly: bool) -> str:
