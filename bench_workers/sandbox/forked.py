@@ -87,8 +87,8 @@ class ZygoteLine:
     def _end_unless_needed(self) -> None:
         if self._is_retired and self._living == 0 and not self._has_ended:
             self._has_ended = True
+            self._end()  # whoever listens hears of it, for the socket is still open
             self._connection.close()
-            self._end()
 
     def _order(self, order: bytes, descriptors: Sequence[int] = ()) -> int:
         try:

@@ -272,7 +272,9 @@ class _Running:
         }
 
     def _tail(self) -> str:
-        """Return the last the zygote printed."""
+        """Return the last the zygote printed; nothing once it was ended on purpose."""
+        if self._output.closed:
+            return ""
         size = self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, size - _TAIL_BYTES))
         return self._output.read().decode(errors="replace")

@@ -228,6 +228,32 @@ def test_it_outlives_its_closing_until_the_last_child_has_ended(make):
     assert not place.directory.parent.exists()
 
 
+def test_closing_does_not_wait_for_imports_and_wakes_who_waits(make, policy, tmp_path):
+    (tmp_path / "slow.py").write_text("import threading\nthreading.Event().wait(600)\n")
+    readable = {"readable": (*policy.readable, tmp_path)}
+    zygote = make(readable, preload=["slow"], paths=[str(tmp_path)])
+    token = zygote._running._place.token
+    told = []
+
+    def take():
+        try:
+            zygote.take("echo")
+        except PlatformError as error:
+            told.append(error.message)
+
+    waiting = threading.Thread(target=take)
+    waiting.start()
+    pause = threading.Event()
+    while not zygote._running._lock.locked():
+        pause.wait(0.01)
+    began = time.monotonic()
+    zygote.close()
+    waiting.join()
+    assert time.monotonic() - began < 10
+    assert carriers(token) == []
+    assert "did not start" in told[0]
+
+
 def test_one_that_is_forgotten_is_ended(make, policy):
     form = standing(policy.layer)
     zygote = Zygote(policy, form.module, uid=form.uid)
