@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
+from bench_workers.host.visible import card_id
 from xeforge.domain.device import Backend
 from xeforge.domain.samples import Conditions
 
@@ -45,11 +46,12 @@ def driver_version(backend: Backend) -> str:
 
 
 def query(backend: Backend, fields: str) -> list[str]:
-    """Return fields of the first card; empty where they cannot be had."""
+    """Return fields of the card in use; empty where they cannot be had."""
     tool = shutil.which("nvidia-smi") if backend == "cuda" else None
     if tool is None:
         return []
-    command = [tool, f"--query-gpu={fields}", "--format=csv,noheader,nounits", "--id=0"]
+    command = [tool, f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
+    command.append(f"--id={card_id(backend)}")
     try:
         done = subprocess.run(  # noqa: S603  a fixed command
             command, capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True
