@@ -26,6 +26,10 @@ class ZygoteGone(PlatformError):
     """The zygote has ended; children cannot be had from it any more."""
 
 
+class CannotFork(PlatformError):
+    """What the zygote has imported does not survive a fork here."""
+
+
 class ZygoteLine:
     """Gives orders to a zygote, one at a time, and ends it when nobody needs it any more.
 
@@ -59,7 +63,7 @@ class ZygoteLine:
 
         Raises:
             ZygoteGone: There is no zygote any more.
-            PlatformError: It cannot fork; the message says why.
+            CannotFork: The message says why.
         """
         with self._lock:
             kind = FORK_INSIDE_WALLS if is_nested else FORK_PLAINLY
@@ -102,7 +106,7 @@ class ZygoteLine:
             raise ZygoteGone("the zygote has ended")
         sign, number = ORDER.unpack_from(answer)
         if sign != DONE:
-            raise PlatformError(answer[ORDER.size :].decode(errors="replace"))
+            raise CannotFork(answer[ORDER.size :].decode(errors="replace"))
         return int(number)
 
 

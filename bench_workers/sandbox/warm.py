@@ -1,10 +1,13 @@
 """Warm children for roles: forked from a zygote, or started ahead where none can be."""
 
+import logging
+import threading
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Any
 
 from bench_workers.sandbox.children import Child
+from bench_workers.sandbox.forked import CannotFork
 from bench_workers.sandbox.launch import launch
 from bench_workers.sandbox.layers import ZYGOTE
 from bench_workers.sandbox.layers import standing
@@ -15,6 +18,7 @@ from bench_workers.sandbox.spares import Spares
 from bench_workers.sandbox.zygote import Zygote
 
 SPARES = "spares"
+_LOG = logging.getLogger(__name__)
 
 
 def method(layer: str) -> str:
@@ -45,15 +49,28 @@ class WarmChildren:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._policy = policy
+        self._count = ahead
+        self._lock = threading.Lock()
         self._inherit = tuple(inherit)
         self._options = {"preload": list(PRELOAD), **(options or {})}
-        given: Any = {"inherit": self._inherit, "options": self._options}
         self._source: Zygote | Spares
         if method(policy.layer) == ZYGOTE:
             form = standing(policy.layer)
-            self._source = Zygote(policy, form.module, uid=form.uid, **given)
+            self._source = Zygote(
+                policy, form.module, uid=form.uid, inherit=self._inherit, options=self._options
+            )
         else:
-            self._source = Spares(policy, count=ahead, parallel=max(1, ahead), **given)
+            self._source = self._spares()
+
+    def _spares(self) -> Spares:
+        count = self._count
+        return Spares(
+            self._policy,
+            count=count,
+            parallel=max(1, count),
+            inherit=self._inherit,
+            options=self._options,
+        )
 
     def take(
         self,
@@ -74,11 +91,27 @@ class WarmChildren:
             PlatformError: None can be had, or the role cannot be taken, or this is closed.
         """
         given = self._inherit if inherit is None else tuple(inherit)
-        if isinstance(self._source, Zygote):
-            return self._source.take(role, options=options, inherit=given)
+        source = self._source
+        if isinstance(source, Zygote):
+            try:
+                return source.take(role, options=options, inherit=given)
+            except CannotFork as error:
+                source = self._without(source, error)
         if given == self._inherit:
-            return self._source.take(role, options=options)
+            return source.take(role, options=options)
         return launch(role, self._policy, inherit=given, options=options or self._options)
+
+    def _without(self, zygote: Zygote, error: CannotFork) -> Spares:
+        """Go on without a zygote, and say so: it costs processor time, not isolation."""
+        with self._lock:
+            if self._source is zygote:
+                _LOG.warning("children are started one by one: %s", error.message)
+                self._source = self._spares()
+                zygote.close()
+            source = self._source
+        if isinstance(source, Zygote):
+            raise error
+        return source
 
     def close(self) -> None:
         """End what nobody took; calling again does nothing."""

@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import types
 
@@ -102,3 +103,23 @@ def test_closed_it_gives_no_more(make):
     warm.close()
     with pytest.raises(PlatformError, match="is closed"):
         warm.take("echo")
+
+
+def test_a_library_that_starts_threads_costs_time_and_nothing_else(policy, tmp_path, caplog):
+    """Some builds of torch start one while they are imported."""
+    (tmp_path / "threaded.py").write_text(
+        "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+    )
+    tmp_path.chmod(0o755)
+    reaching = dataclasses.replace(policy, readable=(*policy.readable, tmp_path))
+    options = {"preload": ["threaded"], "paths": [str(tmp_path)]}
+    warm = WarmChildren(reaching, ahead=1, options=options)
+    try:
+        for _ in range(2):
+            with warm.take("echo") as child:
+                assert child.request("echo", {"a": 1}, deadline_seconds=10) == {"a": 1}
+        assert isinstance(warm._source, Spares)
+    finally:
+        warm.close()
+    (said,) = [each.getMessage() for each in caplog.records]
+    assert said == ("children are started one by one: the zygote has 2 threads, so it cannot fork")
