@@ -151,6 +151,7 @@ def main(role: str, control: int, options: dict[str, Any]) -> None:
 
         zygote.before_imports()
         versions = preload(options.get("preload", []))
+        zygote.after_imports()
         send(channel, {"ready": True, "versions": versions})
         channel = zygote.serve(channel)
         role = SPARE

@@ -31,13 +31,17 @@ def before_imports() -> None:
     os.environ.update(_SINGLE_THREAD)
 
 
-def serve(channel: socket.socket) -> socket.socket:
-    """Fork until the host closes; return in each child, with the child's control socket."""
+def after_imports() -> None:
+    """Be as children shall be: no variables of ours, closed to others, no garbage to copy."""
     for name in _SINGLE_THREAD:
         os.environ.pop(name, None)
     kernel.set_dumpable(is_dumpable=False)
     gc.collect()
     gc.freeze()
+
+
+def serve(channel: socket.socket) -> socket.socket:
+    """Fork until the host closes; return in each child, with the child's control socket."""
     own = os.getpid()
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     while True:
@@ -183,8 +187,8 @@ def _draw_other_numbers() -> None:
 
     Torch starts from a fixed seed in every process, so it is left alone.
     """
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
 
 
 def _close_all_but(kept: set[int]) -> None:

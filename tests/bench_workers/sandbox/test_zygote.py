@@ -66,7 +66,7 @@ def light(make):
 @pytest.fixture(scope="module")
 def loaded(make):
     """A zygote with torch in it."""
-    return make(preload=["torch"])
+    return make(preload=["torch", "numpy.random"])
 
 
 def process_of(zygote):
