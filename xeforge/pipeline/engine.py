@@ -125,7 +125,7 @@ def next_of(history: History, candidate: Candidate) -> Gate | Build | Run | Judg
     built = history.built(candidate.id)
     if built is None:
         return build
-    if any(report.error for report in built.build.reports):
+    if built.build.message or any(report.error for report in built.build.reports):
         return Judge(candidate.id)
     return run if history.ran(candidate.id) is None else Judge(candidate.id)
 

@@ -236,6 +236,12 @@ def test_runs_come_in_the_order_of_proposal_however_long_a_build_takes():
     assert opened(*both) == (Run("t1", "t0"),)
 
 
+def test_what_could_not_be_built_is_judged_without_a_run():
+    batch = proposed("autotuning", "config_search", 0, "t0", "t1")
+    late = Built("t1", BuildEvidence((), "compiling passed its deadline of 120 s"))
+    assert opened(batch, Gated("t1", ()), late) == (Judge("t1"),)
+
+
 def test_a_verdict_comes_before_the_next_run():
     batch = proposed("autotuning", "config_search", 0, "t0", "t1", "t2")
     ran = Ran("t1", "t0", Evidence(()), (), ())
