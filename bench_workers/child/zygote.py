@@ -23,7 +23,9 @@ _MOST_DESCRIPTORS = 32
 _STANDARD = 3
 _SIGNAL_EXIT = 128
 _SINGLE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+_HARMLESS_DEVICES = frozenset(f"/dev/{name}" for name in ("null", "zero", "random", "urandom"))
 _MESSAGE_LIMIT_BYTES = 2000
+_TASKS = Path("/proc/self/task")
 
 
 def before_imports() -> None:
@@ -56,7 +58,7 @@ def serve(channel: socket.socket) -> socket.socket:
             if order == orders.REAP:
                 answer = _reap(number)
             else:
-                _refuse_unless_clean(channel, own_pids, given)
+                _refuse_unless_clean()
                 pid = _fork(own_pids, is_nested=is_nested)
                 if pid == 0:
                     channel.close()
@@ -84,25 +86,22 @@ def _in_one_number(status: int) -> int:
     return _SIGNAL_EXIT - code if code < 0 else code
 
 
-def _refuse_unless_clean(channel: socket.socket, own_pids: int, given: list[int]) -> None:
-    """See that nothing is there that does not survive a fork or that children must not get.
+def _refuse_unless_clean() -> None:
+    """See that nothing is there that does not survive a fork.
 
     Raises:
-        RuntimeError: A thread runs, or a device or anything else unknown is open.
+        RuntimeError: A thread runs, or a device is open.
     """
-    threads = len(list(Path("/proc/self/task").iterdir()))
-    if threads != 1:
-        raise RuntimeError(f"the zygote has {threads} threads, so it cannot fork")
-    expected = {0, 1, 2, channel.fileno(), own_pids, *given}
-    for entry in Path("/proc/self/fd").iterdir():
-        if int(entry.name) in expected:
-            continue
-        try:
-            target = entry.readlink()
-        except FileNotFoundError:  # the listing's own descriptor
-            continue
-        if target.is_relative_to("/dev"):
-            raise RuntimeError(f"the zygote holds {target} open, so it cannot fork")
+    names = sorted((task / "comm").read_text().strip() for task in _TASKS.iterdir())
+    if len(names) != 1:
+        raise RuntimeError(
+            f"the zygote has {len(names)} threads ({', '.join(names)}), so it cannot fork"
+        )
+    for entry in tuple(Path("/proc/self/fd").iterdir()):
+        with suppress(FileNotFoundError):  # the listing's own descriptor is gone
+            target = str(entry.readlink())
+            if target not in _HARMLESS_DEVICES and entry.is_char_device():
+                raise RuntimeError(f"the zygote holds {target} open, so it cannot fork")
 
 
 def _fork(own_pids: int, *, is_nested: bool) -> int:

@@ -52,10 +52,12 @@ class ZygoteLine:
         Raises:
             TimeoutError: None came.
         """
-        self._connection.settimeout(seconds)
         try:
+            self._connection.settimeout(seconds)
             return self._connection.recv(_ANSWER_BYTES)
-        except ConnectionError:
+        except TimeoutError:
+            raise
+        except OSError:  # also when another thread has closed it meanwhile
             return b""
 
     def fork(self, descriptors: Sequence[int], *, is_nested: bool) -> int:

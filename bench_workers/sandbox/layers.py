@@ -19,6 +19,9 @@ LAYERS: tuple[ModuleType, ...] = (bwrap, unshare, bare)
 """Strongest first."""
 
 ZYGOTE = "zygote"
+_LIBRARIES = ("torch", "triton")
+"""A thread that one of them starts at its import would keep a zygote from forking."""
+
 _ZYGOTE_REMEDY = "run a Linux of 5.3 or newer that lets this user nest namespaces"
 _LAST_LINES = 300
 
@@ -122,10 +125,11 @@ def _probe(name: str) -> Form | str:
 
 
 @functools.cache
-def _probe_zygote(name: str) -> str:
+def _probe_zygote(name: str, preload: tuple[str, ...] = ()) -> str:
     """Have a child forked that only echoes; return what went wrong."""
     form = standing(name)
-    zygote = Zygote(default_policy("cpu", layer=name), form.module, uid=form.uid)
+    options = {"preload": preload}
+    zygote = Zygote(default_policy("cpu", layer=name), form.module, uid=form.uid, options=options)
     try:
         with zygote.take("echo") as child:
             child.request("echo", {}, deadline_seconds=10)
@@ -137,7 +141,7 @@ def _probe_zygote(name: str) -> str:
 
 
 def _zygote_row(layer: str) -> Layer:
-    problem = zygote_problem(layer)
+    problem = _probe_zygote(layer, _LIBRARIES)
     if not problem:
         detail = f"children in {layer} are forked from a warm process, each behind its own walls"
         return Layer(ZYGOTE, is_active=True, detail=detail, remedy="")

@@ -18,6 +18,9 @@ from bench_workers.sandbox.spares import Spares
 from bench_workers.sandbox.zygote import Zygote
 
 SPARES = "spares"
+_UNFIT: dict[str, str] = {}
+"""Layers in which a zygote with everything imported could not fork, and why; evidence says so."""
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -27,7 +30,7 @@ def method(layer: str) -> str:
     Raises:
         ToolchainMissing: The layer does not work here.
     """
-    return SPARES if zygote_problem(layer) else ZYGOTE
+    return SPARES if layer in _UNFIT or zygote_problem(layer) else ZYGOTE
 
 
 class WarmChildren:
@@ -105,6 +108,7 @@ class WarmChildren:
         """Go on without a zygote, and say so: it costs processor time, not isolation."""
         with self._lock:
             if self._source is zygote:
+                _UNFIT[self._policy.layer] = error.message
                 _LOG.warning("children are started one by one: %s", error.message)
                 self._source = self._spares()
                 zygote.close()

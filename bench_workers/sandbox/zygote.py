@@ -85,8 +85,8 @@ class Zygote:
             inherit: Descriptors it gets under their own numbers.
 
         Raises:
-            PlatformError: The zygote did not start or cannot fork, the role cannot be taken, or
-                this is closed.
+            CannotFork: What it has imported does not survive a fork.
+            PlatformError: The zygote did not start, the role cannot be taken, or this is closed.
         """
         child = self._fork(self._inherit if inherit is None else inherit)
         try:
@@ -204,7 +204,7 @@ class _Running:
 
         Raises:
             ZygoteGone: The zygote has ended.
-            PlatformError: It cannot fork.
+            CannotFork: The message says why.
         """
         place = place_for(policy, uid=uid, parent=self._place.children)
         with ExitStack() as undo:
@@ -273,11 +273,12 @@ class _Running:
 
     def _tail(self) -> str:
         """Return the last the zygote printed; nothing once it was ended on purpose."""
-        if self._output.closed:
+        try:
+            size = self._output.seek(0, os.SEEK_END)
+            self._output.seek(max(0, size - _TAIL_BYTES))
+            return self._output.read().decode(errors="replace")
+        except ValueError:  # closed
             return ""
-        size = self._output.seek(0, os.SEEK_END)
-        self._output.seek(max(0, size - _TAIL_BYTES))
-        return self._output.read().decode(errors="replace")
 
     def _end(self) -> None:
         """End the zygote and whatever is left of it, and give its folder back."""
