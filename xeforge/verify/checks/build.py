@@ -6,6 +6,7 @@ from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.evidence import BuildReport
 from xeforge.domain.evidence import Finding
 from xeforge.domain.verdict import Reason
+from xeforge.verify.checks.ran import reason_in_words
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
@@ -87,8 +88,9 @@ def _parent_spills(workload: str, parent: BuildEvidence | None) -> int | None:
 
 def _compile_reason(message: str) -> Reason:
     text = message.lower()
-    is_budget = any(word in text for word in _BUDGET_WORDS)
-    return Reason.COMPILE_BUDGET if is_budget else Reason.RUNTIME_ERROR
+    if any(word in text for word in _BUDGET_WORDS):
+        return Reason.COMPILE_BUDGET
+    return reason_in_words(message) or Reason.RUNTIME_ERROR
 
 
 def _summary(build: BuildEvidence) -> str:

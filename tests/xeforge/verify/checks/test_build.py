@@ -34,6 +34,14 @@ def test_host_code_that_raised_before_a_launch(make):
     assert (found.reason, found.line) == (Reason.RUNTIME_ERROR, 15)
 
 
+@pytest.mark.parametrize(
+    "words", ["printed more than 16 MiB", "memory limit of 16384 MiB reached", "disk limit of 1 MiB"]
+)
+def test_limits_passed_while_compiling_are_named_as_such(make, words):
+    found = check(make.context(build=make.build(message=words)))
+    assert found.reason == Reason.RESOURCE_LIMIT
+
+
 @pytest.mark.parametrize("words", ["timed out after 60 s", "compile budget used up"])
 def test_compile_time_used_up_has_its_own_class(make, words):
     found = check(make.context(build=make.build(make.report(error=words))))
