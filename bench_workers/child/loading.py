@@ -103,8 +103,16 @@ def call_helper(helper: Any, dims: dict[str, Any] | None) -> Any:
     return helper(**wanted)
 
 
-def construct(loaded: Loaded, arguments: list[Any], seed: int) -> Any:
+def construct(loaded: Loaded, arguments: list[Any], seed: int, device: str = "cpu") -> Any:
     """Seed, then build the model.
+
+    Args:
+        loaded: File that holds it.
+        arguments: Of its constructor.
+        seed: For what it draws.
+        device: Where its tensors are made unless it says otherwise: drawing the weights of a
+            large layer takes a processor a second. A constructor that needs host tensors gets
+            them.
 
     Raises:
         Fault: The arguments do not fit the constructor.
@@ -118,6 +126,13 @@ def construct(loaded: Loaded, arguments: list[Any], seed: int) -> Any:
             f"Model() does not take the {len(arguments)} constructor arguments given: {error}",
             line_of_class(model),
         ) from error
+    if device != "cpu":
+        seed_everything(seed)
+        try:
+            with torch.device(device):
+                return model(*arguments)
+        except (TypeError, RuntimeError, ValueError):
+            pass  # tried again as it was written; what is wrong with it shows there
     seed_everything(seed)
     return model(*arguments)
 

@@ -128,7 +128,7 @@ def begin(session: Any, payload: dict[str, Any]) -> tuple[Answered, Any]:
     with session.user_code(loaded.name):
         source = _with_helper(session, payload, "get_init_inputs")
         arguments = loading.init_args(source, payload.get("init_args"), payload.get("dims"))
-        model = loading.construct(loaded, arguments, seed)
+        model = loading.construct(loaded, arguments, seed, device)
         model = loading.place(model, payload.get("dtype"), payload.get("memory_format"), device)
     state = {}
     if isinstance(model, torch.nn.Module):

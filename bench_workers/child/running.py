@@ -56,7 +56,7 @@ def build(session: Any, payload: dict[str, Any]) -> tuple[Any, str]:
     loaded = session.files[payload["name"]]
     with session.user_code(loaded.name):
         arguments = loading.init_args(loaded, payload.get("arguments"), payload.get("dims"))
-        model = loading.construct(loaded, arguments, int(payload["seed"]))
+        model = loading.construct(loaded, arguments, int(payload["seed"]), session.device.name)
         model = loading.place(
             model, payload.get("dtype"), payload.get("memory_format"), session.device.name
         )

@@ -51,7 +51,7 @@ def turns(seed: int, plan: TimingPlan, *, checks: int) -> Iterator[Turn]:
     """
     secret = random.SystemRandom()
     sure = min(plan.min_pairs, plan.max_pairs)
-    chosen = {secret.randrange(min(_EARLY, sure)), secret.randrange(plan.max_pairs)}
+    chosen = {secret.randrange(min(_EARLY, sure))}
     chosen |= {secret.randrange(sure) for _ in range(checks - 1)}
     every = max(1, sure // max(1, plan.control_pairs))
     number = controls = 0

@@ -36,7 +36,8 @@ from xeforge.verify.inputs import plan_cases
 from xeforge.verify.judge import judge
 
 _FOLDER = "selftest"
-_ELEMENTS = 20 << 22
+_PIECES = 20
+_ELEMENTS = _PIECES << 22
 """Far more than any last-level cache, in the launches of equal size that the kernels make."""
 _TIMING = TimingPlan(seed=0, min_pairs=60, max_pairs=200, seconds=4.0, control_pairs=40)
 _SEED = 20_261
@@ -125,10 +126,13 @@ def problem_for(target: str, backend: Backend) -> Problem:
     workload = Workload(
         name="selftest[0]",
         variant="selftest",
-        inputs=(TensorSpec("X", (_ELEMENTS,), "float32", dims=("N",)),),
+        inputs=(
+            TensorSpec("X", (_ELEMENTS,), "float32", dims=("N",)),
+            TensorSpec("MORE", (_ELEMENTS // _PIECES,), "float32", dims=("M",)),
+        ),
         init_args=(),
         dtype=None,
-        dims={"N": _ELEMENTS},
+        dims={"N": _ELEMENTS, "M": _ELEMENTS // _PIECES},
         rtol=1e-5,
         atol=1e-6,
         moved_bytes=8.0 * _ELEMENTS,

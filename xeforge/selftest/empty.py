@@ -13,7 +13,7 @@ def empty_kernel(x_ptr, y_ptr, BLOCK: tl.constexpr):
 class Model(torch.nn.Module):
     """Pretends to double."""
 
-    def forward(self, x):
+    def forward(self, x, more):
         """Return memory that nobody wrote to."""
         y = torch.empty_like(x)
         empty_kernel[(triton.cdiv(x.numel(), 1024),)](x, y, BLOCK=1024)

@@ -18,7 +18,7 @@ def twice_kernel(x_ptr, y_ptr, begin, end, BLOCK: tl.constexpr):
 class Model(torch.nn.Module):
     """Doubles piece by piece."""
 
-    def forward(self, x):
+    def forward(self, x, more):
         """Return twice the input."""
         y = torch.empty_like(x)
         count = x.numel()

@@ -1,4 +1,4 @@
-"""The same as twice.py and one launch more, so exactly 5 % more work; right all the same."""
+"""The same as twice.py and one equal launch more on memory of its own: exactly 5 % more work."""
 
 import torch
 import triton
@@ -18,14 +18,18 @@ def twice_kernel(x_ptr, y_ptr, begin, end, BLOCK: tl.constexpr):
 class Model(torch.nn.Module):
     """Doubles piece by piece."""
 
-    def forward(self, x):
+    def forward(self, x, more):
         """Return twice the input."""
         y = torch.empty_like(x)
         count = x.numel()
         size = triton.cdiv(count, PIECES)
         grid = (triton.cdiv(size, BLOCK_SIZE),)
-        for piece in (*range(PIECES), 0):
+        for piece in range(PIECES):
             begin = piece * size
             end = min(begin + size, count)
             twice_kernel[grid](x, y, begin, end, BLOCK=BLOCK_SIZE)
+        # Not a piece of x again: the last-level cache may have kept some of it.
+        aside = torch.empty_like(more)
+        grid = (triton.cdiv(more.numel(), BLOCK_SIZE),)
+        twice_kernel[grid](more, aside, 0, more.numel(), BLOCK=BLOCK_SIZE)
         return y

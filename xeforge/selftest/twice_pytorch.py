@@ -6,6 +6,6 @@ import torch
 class Model(torch.nn.Module):
     """Doubles."""
 
-    def forward(self, x):
+    def forward(self, x, more):
         """Return twice the input."""
         return x * 2
