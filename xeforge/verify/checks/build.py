@@ -13,6 +13,9 @@ from xeforge.verify.context import passed
 
 NAME = "build"
 _BUDGET_WORDS = ("deadline", "budget", "timed out", "time limit")
+_ENDED_WORDS = ("ended by itself", "killed by sig", "closed its channel", "answered something")
+"""What the sandbox says of a child that is gone; a compiler that crashes is no memory fault of the
+kernel."""
 
 
 def check(context: CheckContext) -> Finding:
@@ -90,6 +93,8 @@ def _compile_reason(message: str) -> Reason:
     text = message.lower()
     if any(word in text for word in _BUDGET_WORDS):
         return Reason.COMPILE_BUDGET
+    if any(word in text for word in _ENDED_WORDS):
+        return Reason.NO_RESULT
     return reason_in_words(message) or Reason.RUNTIME_ERROR
 
 

@@ -35,7 +35,16 @@ def test_host_code_that_raised_before_a_launch(make):
 
 
 @pytest.mark.parametrize(
-    "words", ["printed more than 16 MiB", "memory limit of 16384 MiB reached", "disk limit of 1 MiB"]
+    "words", ["ended by itself with exit status 0", "killed by SIGSEGV", "closed its channel"]
+)
+def test_a_child_that_is_gone_gave_no_result(make, words):
+    found = check(make.context(build=make.build(message=words)))
+    assert found.reason == Reason.NO_RESULT
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["printed more than 16 MiB", "memory limit of 16384 MiB reached", "disk limit of 1 MiB"],
 )
 def test_limits_passed_while_compiling_are_named_as_such(make, words):
     found = check(make.context(build=make.build(message=words)))
