@@ -1,9 +1,6 @@
 """Has a source compiled ahead of time in a sandboxed child, and keeps what was compiled."""
 
 import dataclasses
-import json
-import os
-import stat
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -11,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from typing import Protocol
 
+from bench_workers.host.kernel_cache import CACHE_FOLDER
+from bench_workers.host.kernel_cache import carry_cache
 from xeforge.domain.device import Device
 from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.evidence import BuildReport
@@ -20,15 +19,9 @@ from xeforge.errors import CandidateError
 from xeforge.errors import CandidateRaised
 from xeforge.errors import CandidateTimeout
 
-CACHE_FOLDER = "cache"
-"""Where a child keeps compiled kernels, inside its private directory."""
-
 DEADLINE_SECONDS = 120.0
 _CHILD_SHARE = 0.8
 """Of the deadline, after which the child starts no further configuration."""
-
-_CACHE_LIMIT_BYTES = 1 << 30
-_GROUP_PREFIX = "__grp__"
 
 
 class Worker(Protocol):
@@ -86,8 +79,7 @@ def build(
         "source": source,
         "workloads": [dataclasses.asdict(each) for each in workloads],
         "also": [dataclasses.asdict(each) for each in also],
-        "target": dataclasses.asdict(device.compile_target),
-        "facts": device_facts(device),
+        **_target_fields(device),
         "configs_limit": configs_limit,
         "seconds": _CHILD_SHARE * deadline_seconds,
     }
@@ -106,6 +98,12 @@ def build(
         child.close()
 
 
+def _target_fields(device: Device) -> dict[str, Any]:
+    assert device.compile_target is not None  # noqa: S101 - asked for before
+    target = dataclasses.asdict(device.compile_target)
+    return {"target": target, "facts": device_facts(device)}
+
+
 def device_facts(device: Device) -> dict[str, Any]:
     """Return the numbers of a device model that host code may ask the device for."""
     names = (
@@ -118,78 +116,6 @@ def device_facts(device: Device) -> dict[str, Any]:
         "l2_bytes",
     )
     return {name: getattr(device, name) for name in names}
-
-
-def carry_cache(folder: Path, destination: Path, *, seen_as: Path | str) -> None:
-    """Copy compiled kernels from a child's directory so that another child finds them.
-
-    The folder was written by untrusted code: only regular files two levels deep are read, links
-    are never followed, and a cache of more than 1 GiB is cut off.
-
-    Args:
-        folder: Cache that a child has written; missing: nothing is copied.
-        destination: Made when missing; given to the owner of the folder that holds it, so that a
-            child that runs as another user can add to it.
-        seen_as: Path by which the children that use it will know `destination`; Triton's cache
-            holds absolute paths, which are rewritten.
-    """
-    room = _CACHE_LIMIT_BYTES
-    for entry in _plain_entries(folder, directories=True):
-        for file in _plain_entries(folder / entry, directories=False):
-            data = _read_regular(folder / entry / file, room)
-            if data is None:
-                continue
-            room -= len(data)
-            if file.startswith(_GROUP_PREFIX):
-                data = _moved_group(data, Path(seen_as) / entry)
-            (destination / entry).mkdir(parents=True, exist_ok=True)
-            (destination / entry / file).write_bytes(data)
-    _give_to_owner_of(destination.parent, destination)
-
-
-def _give_to_owner_of(model: Path, folder: Path) -> None:
-    """Change the owner of a folder that this process has just written."""
-    if os.geteuid() != 0 or not folder.exists():
-        return
-    owner = model.stat()
-    for path in (folder, *folder.rglob("*")):
-        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
-
-
-def _plain_entries(folder: Path, *, directories: bool) -> list[str]:
-    """Return names of a folder's real subfolders or real files, links left out."""
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(
-                each.name
-                for each in entries
-                if (each.is_dir if directories else each.is_file)(follow_symlinks=False)
-            )
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _read_regular(path: Path, limit_bytes: int) -> bytes | None:
-    """Read a file that is neither a link nor larger than allowed; None otherwise."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode) or state.st_size > limit_bytes:
-            return None
-        return file.read(limit_bytes)
-
-
-def _moved_group(data: bytes, folder: Path) -> bytes:
-    """Rewrite the absolute paths of one of Triton's group files."""
-    try:
-        names = [str(name) for name in json.loads(data)["child_paths"]]
-    except (ValueError, KeyError, TypeError):
-        return data
-    moved = {name: str(folder / Path(name).name) for name in names}
-    return json.dumps({"child_paths": moved}).encode()
 
 
 def _evidence(answer: Mapping[str, Any]) -> BuildEvidence:

@@ -14,10 +14,10 @@ from typing import Any
 from typing import Literal
 
 from bench_workers.host.arena import SharedMemory
-from bench_workers.host.builds import CACHE_FOLDER
-from bench_workers.host.builds import carry_cache
 from bench_workers.host.health import PROBE_SECONDS
 from bench_workers.host.health import CardHealth
+from bench_workers.host.kernel_cache import CACHE_FOLDER
+from bench_workers.host.kernel_cache import carry_cache
 from bench_workers.host.ledger import Ledger
 from bench_workers.sandbox.launch import Child
 from bench_workers.sandbox.policy import default_policy
