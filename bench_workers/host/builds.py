@@ -79,11 +79,18 @@ def build(
         "source": source,
         "workloads": [dataclasses.asdict(each) for each in workloads],
         "also": [dataclasses.asdict(each) for each in also],
-        **_target_fields(device),
+        "target": dataclasses.asdict(device.compile_target),
+        "facts": device_facts(device),
         "configs_limit": configs_limit,
         "seconds": _CHILD_SHARE * deadline_seconds,
     }
-    child = launch_child()
+    return _built(launch_child(), payload, keep_cache, deadline_seconds)
+
+
+def _built(
+    child: Worker, payload: Mapping[str, Any], keep_cache: Path | None, deadline_seconds: float
+) -> BuildEvidence:
+    """Ask the child and end it; whatever becomes of it is evidence."""
     try:
         answer = child.request("build", payload, deadline_seconds=deadline_seconds)
         if keep_cache is not None:
@@ -96,12 +103,6 @@ def build(
         return BuildEvidence(reports=(), message=error.message, line=line)
     finally:
         child.close()
-
-
-def _target_fields(device: Device) -> dict[str, Any]:
-    assert device.compile_target is not None  # noqa: S101 - asked for before
-    target = dataclasses.asdict(device.compile_target)
-    return {"target": target, "facts": device_facts(device)}
 
 
 def device_facts(device: Device) -> dict[str, Any]:
