@@ -122,7 +122,7 @@ def _measure(example: Example, found: Search, options: argparse.Namespace) -> di
         failure = _run_compare(request)
         measured = json.loads(output.read_text(encoding="utf-8")) if output.is_file() else None
     result = {
-        "search": asdict(found) | {"winner": str(found.winner) if found.winner else None},
+        "search": asdict(found) | {"winner": found.winner.name if found.winner else None},
         "measured": measured,
         "found_source": found.winner.read_text(encoding="utf-8") if found.winner else None,
     }
