@@ -126,12 +126,12 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         return {"state_mismatch": mismatch}
     name = payload["name"]
     guards = Guards() if session.device.is_accelerator else None
-    inputs = [received(session, each) for each in payload["inputs"]]
-    inputs = [_guarded(value, guards, index, payload) for index, value in enumerate(inputs)]
+    given = [received(session, each) for each in payload["inputs"]]
+    inputs = [_guarded(value, guards, index, payload) for index, value in enumerate(given)]
     first, seconds = forward(session, name, model, inputs, [poison.Poison(poison.FIRST, guards)])
     outputs, seen = flatten(first), watch.drain()
     kept = _kept(session, outputs, inputs)
-    answer: dict[str, Any] = {"mutated": _mutated(session, payload, inputs)}
+    answer: dict[str, Any] = {"mutated": _mutated(session, payload, given, inputs)}
     again: list[torch.Tensor] = []
     account = accounting.Accounting()
     if payload.get("again") == "always" or any(map(_may_be_poisoned, outputs)):
@@ -230,16 +230,24 @@ def _distinct(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
-def _mutated(session: Any, payload: dict[str, Any], inputs: list[Any]) -> list[str]:
-    """Name inputs whose values changed, and put the given values back."""
+def _mutated(
+    session: Any, payload: dict[str, Any], given: list[Any], inputs: list[Any]
+) -> list[str]:
+    """Name inputs whose values changed, and put the given values back.
+
+    What was given is still there where the call got guarded copies; else it is read again.
+    """
     changed = []
-    for index, (record, value) in enumerate(zip(payload["inputs"], inputs, strict=True)):
+    for index, (record, before, value) in enumerate(
+        zip(payload["inputs"], given, inputs, strict=True)
+    ):
         if not isinstance(value, torch.Tensor):
             continue
-        given = session.given.copy_out(record, session.device.name)
-        if not same_bits(given, value):
+        is_apart = before.data_ptr() != value.data_ptr()
+        kept = before if is_apart else session.given.copy_out(record, session.device.name)
+        if not same_bits(kept, value):
             changed.append(input_name(payload, index))
-            value.data.copy_(given)
+            value.data.copy_(kept)
     return changed
 
 

@@ -11,7 +11,6 @@ from typing import Literal
 from xeforge.ports import TimingPlan
 
 _CLEAR_LOG_RATIO = math.log(1.01)
-_EARLY = 4
 _Z = 1.96
 _CAUTION = 1.5
 """Neighbouring pairs are alike, so the plain standard error is too small."""
@@ -47,12 +46,11 @@ def turns(seed: int, plan: TimingPlan, *, checks: int) -> Iterator[Turn]:
     Args:
         seed: First seed of the inputs.
         plan: How many pairs; controls come early, since a run may end after the fewest.
-        checks: Candidate outputs to check, one of them in the first four pairs.
+        checks: Candidate outputs to check among the fewest pairs, at most.
     """
     secret = random.SystemRandom()
     sure = min(plan.min_pairs, plan.max_pairs)
-    chosen = {secret.randrange(min(_EARLY, sure))}
-    chosen |= {secret.randrange(sure) for _ in range(checks - 1)}
+    chosen = {secret.randrange(sure) for _ in range(checks)}
     every = max(1, sure // max(1, plan.control_pairs))
     number = controls = 0
     for index in range(plan.max_pairs):

@@ -28,14 +28,14 @@ def test_controls_come_among_the_fewest_pairs():
     assert controls.count(("first", "second")) == 10
 
 
-def test_some_early_output_is_always_checked_and_which_is_secret():
+def test_some_output_is_always_checked_and_which_is_secret():
     for _ in range(20):
         pairs = [each for each in turns(0, PLAN, checks=3) if not each.is_control]
         checked = [index for index, each in enumerate(pairs) if each.checked]
-        assert checked[0] < 4
-        assert 1 <= len(checked) <= 4
+        assert checked[-1] < PLAN.min_pairs
+        assert 1 <= len(checked) <= 3
     different = {
-        tuple(each.number for each in turns(0, PLAN, checks=3) if each.checked) for _ in range(20)
+        tuple(each.number for each in turns(0, PLAN, checks=1) if each.checked) for _ in range(40)
     }
     assert len(different) > 1
 
