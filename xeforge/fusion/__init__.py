@@ -1,0 +1,1 @@
+"""The polyhedral fusion compiler: from a captured graph to fused kernels."""
