@@ -4,10 +4,10 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format clean
+.PHONY: help setup demo test check intel-check format clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "XeForge needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
@@ -32,9 +32,13 @@ check: $(VENV)/.installed ## ruff, mypy, import contracts, size gate
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/sizes.py
 
+intel-check: $(VENV)/.installed ## optional: an environment for `xeforge structure`, then its test
+	@PYTHON='$(PYTHON)' tools/intel-environment.sh $(VENV)-intel
+	$(BIN)/python -m pytest -m intel tests/bench_workers/host/test_lowering.py
+
 format: $(VENV)/.installed ## format the code
 	$(BIN)/ruff check --fix --quiet . || true
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-intel .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

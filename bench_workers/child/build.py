@@ -42,21 +42,54 @@ def build(payload: dict[str, Any]) -> dict[str, Any]:
     )
     standin_driver.install(target, facts, fakes.claimed_device(target))
     compiler.is_linking = bool(payload.get("also"))
-    message, line = "", None
     with fakes.fake_tensors(target, facts), compiler.active():
         loaded = model_call.load_candidate(payload["source"], Path.cwd())
-        for workload in payload["workloads"]:
-            compiler.workload = workload["name"]
-            try:
-                model, inputs = model_call.prepare(loaded, workload)
-                model(*inputs)
-            except Exception as error:
-                words, place = _host_failure(error, loaded.path)
-                compiler.note(f"{workload['name']}: {words}")
-                if not compiler.reports and not fakes.is_our_limit(error):
-                    message, line = words, place
+        answer = _called(compiler, loaded, payload["workloads"])
         if compiler.reports:
             _compile_more(compiler, loaded, payload.get("also") or [])
+    return answer
+
+
+def describe(payload: dict[str, Any]) -> dict[str, Any]:
+    """Describe every distinct launch of all workloads, for a compiler that is not here.
+
+    Args:
+        payload: As for `build`; ``also`` and ``seconds`` are of no use here.
+
+    Returns:
+        As `build`, but the reports are those of `launch_describer`.
+    """
+    import math
+
+    import fakes
+    import model_call
+    import standin_driver
+    from launch_describer import LaunchDescriber
+
+    target, facts = payload["target"], payload.get("facts") or {}
+    describer = LaunchDescriber(int(payload.get("configs_limit", 6)), ends_at_seconds=math.inf)
+    standin_driver.install(target, facts, fakes.claimed_device(target))
+    with fakes.fake_tensors(target, facts), describer.active():
+        loaded = model_call.load_candidate(payload["source"], Path.cwd())
+        return _called(describer, loaded, payload["workloads"])
+
+
+def _called(compiler: Any, loaded: Any, workloads: list[dict[str, Any]]) -> dict[str, Any]:
+    """Call ``forward`` on every workload; return what was found out about its launches."""
+    import fakes
+    import model_call
+
+    message, line = "", None
+    for workload in workloads:
+        compiler.workload = workload["name"]
+        try:
+            model, inputs = model_call.prepare(loaded, workload)
+            model(*inputs)
+        except Exception as error:
+            words, place = _host_failure(error, loaded.path)
+            compiler.note(f"{workload['name']}: {words}")
+            if not compiler.reports and not fakes.is_our_limit(error):
+                message, line = words, place
     return {
         "reports": compiler.reports,
         "message": "" if compiler.reports else message,
@@ -109,4 +142,7 @@ def _host_failure(error: Exception, path: str) -> tuple[str, int | None]:
     return f"host code raised{where} {text}", line
 
 
-OPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"build": build}
+OPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "build": build,
+    "describe": describe,
+}

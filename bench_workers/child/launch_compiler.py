@@ -125,7 +125,7 @@ class LaunchCompiler:
             {
                 "kernel": function.fn.__name__,
                 "workload": self.workload,
-                "constants": _constants(function, args, kwargs),
+                "constants": constants(function, args, kwargs),
                 "num_warps": int(kernel.metadata.num_warps),
                 "num_stages": int(kernel.metadata.num_stages),
                 "registers": code.registers,
@@ -155,7 +155,7 @@ class LaunchCompiler:
             {
                 "kernel": name,
                 "workload": self.workload,
-                "constants": _constants(function, (), kwargs),
+                "constants": constants(function, (), kwargs),
                 "num_warps": int(kwargs.get("num_warps", 4)),
                 "num_stages": int(kwargs.get("num_stages", 3)),
                 "registers": None,
@@ -179,7 +179,7 @@ def _bound(function: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _constants(function: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, str]:
+def constants(function: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, str]:
     """Return the values of the declared compile-time constants as text."""
     bound = _bound(function, args, kwargs)
     return {

@@ -30,6 +30,7 @@ ROLES = {
     "run": "session",
     "build": "build",
     "count": "count",
+    "lower": "lower",
     "echo": "echo",
 }
 """Which module does which role's work; a child started as ``spare`` takes its role later."""

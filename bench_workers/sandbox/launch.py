@@ -23,7 +23,8 @@ def launch(
     """Start a sandboxed child and return it when it is ready for requests.
 
     Args:
-        role: ``prepare``, ``oracle``, ``run``, ``build``, ``count``, ``echo`` or ``spare``.
+        role: ``prepare``, ``oracle``, ``run``, ``build``, ``count``, ``lower``, ``echo`` or
+            ``spare``.
         policy: The rules; its layer must work here.
         inherit: Descriptors the child gets under their own numbers, e.g. of shared memory.
         options: ``paths``, ``environment`` and ``preload`` for the entry point, see

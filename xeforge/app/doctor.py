@@ -28,6 +28,7 @@ from xeforge.app.files import check_writable
 from xeforge.app.isolation import UnsandboxedOption
 from xeforge.app.request import JsonOption
 from xeforge.app.request import TargetOption
+from xeforge.app.structure import structure_row
 from xeforge.domain.acceptance import Acceptance
 from xeforge.domain.codec import dumps
 from xeforge.errors import BadRequest
@@ -77,7 +78,7 @@ def command(
         code = _shown(found, as_json=as_json)
         say(f"written to {path}: send it along when you report how the card does")
         raise typer.Exit(code)
-    rows = [*_python(), *_tools(), _home(), *_sandbox(), *_cards()]
+    rows = [*_python(), *_tools(), _home(), *_sandbox(), *_cards(), structure_row()]
     if as_json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
     else:

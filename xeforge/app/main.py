@@ -1,6 +1,5 @@
 """The command line: one module per subcommand, errors to exit codes in one place."""
 
-import signal
 import sys
 
 import typer
@@ -11,7 +10,9 @@ from xeforge.app import certificate
 from xeforge.app import demo
 from xeforge.app import devices
 from xeforge.app import doctor
+from xeforge.app import interrupts
 from xeforge.app import optimize
+from xeforge.app import structure
 from xeforge.app import verify
 from xeforge.app.console import complain
 from xeforge.app.exit_codes import ExitCode
@@ -30,6 +31,7 @@ app.command("optimize")(optimize.command)
 app.command("verify")(verify.command)
 app.command("bench")(bench.command)
 app.command("analyze")(analyze.command)
+app.command("structure")(structure.command)
 app.add_typer(certificate.app, name="certificate")
 app.command("devices")(devices.command)
 app.command("doctor")(doctor.command)
@@ -38,8 +40,7 @@ app.command("demo")(demo.command)
 
 def run() -> None:
     """Run a command; turn every error raised on purpose into a message and an exit code."""
-    # A polite request to stop is an interrupt: what is known is kept and said.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interrupts.install()
     try:
         app(standalone_mode=True)
     except UserError as error:
