@@ -12,12 +12,18 @@ from arena import own_copy
 from guards import Guards
 
 _MISMATCH_LIMIT = 2000
+_MOST_OUTPUTS = 256
+"""More are not looked at; their number is then not the reference's."""
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def flatten(value: Any) -> list[torch.Tensor]:
-    """Return the tensors of a result in order; numbers become 0-d tensors."""
+    """Return the tensors of a result in order; numbers become 0-d tensors.
+
+    A subclass counts as nothing: what it shows when asked need not be what it holds.
+    """
     if isinstance(value, torch.Tensor):
-        return [value]
+        return [value] if type(value) in _PLAIN else []
     if isinstance(value, dict):
         return [each for item in value.values() for each in flatten(item)]
     if isinstance(value, (list, tuple)):
@@ -128,18 +134,19 @@ def _call(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     guards = Guards() if session.device.is_accelerator else None
     given = [received(session, each) for each in payload["inputs"]]
     inputs = [_guarded(value, guards, index, payload) for index, value in enumerate(given)]
-    first, seconds = forward(session, name, model, inputs, [poison.Poison(poison.FIRST, guards)])
-    outputs, seen = flatten(first), watch.drain()
+    account = accounting.Accounting()
+    modes = [poison.Poison(poison.FIRST, guards), account]
+    first, seconds = forward(session, name, model, inputs, modes)
+    outputs, seen = flatten(first)[:_MOST_OUTPUTS], watch.drain()
     kept = _kept(session, outputs, inputs)
     answer: dict[str, Any] = {"mutated": _mutated(session, payload, given, inputs)}
     again: list[torch.Tensor] = []
-    account = accounting.Accounting()
     if payload.get("again") == "always" or any(map(_may_be_poisoned, outputs)):
         if any(True for _ in getattr(model, "buffers", list)()):
             _load_state(session, model, payload.get("state") or {})
         modes = [poison.Poison(poison.SECOND, guards), account]
         second, _ = forward(session, name, model, inputs, modes)
-        again = flatten(second)
+        again = flatten(second)[:_MOST_OUTPUTS]
     answer |= _shared(outputs, again, inputs)
     answer |= {
         "launches": seen,

@@ -30,6 +30,7 @@ from xeforge.errors import OracleFailed
 
 CANDIDATE = "candidate"
 _MOST_RESTARTS = 3
+"""Of the submitted kernel, whose user wants to know all; one death settles a candidate."""
 _MOST_TIMEOUTS = 2
 """Each costs a whole deadline, and code that hangs twice hangs."""
 _MOST_CONFIGURATIONS = 32
@@ -102,8 +103,9 @@ class Examination:
 
     def _case(self, case: Case) -> CaseEvidence:
         blank = CaseEvidence(case.id, str(case.kind), str(case.fill), CaseStatus.UNCHECKED)
-        if self._ended > _MOST_RESTARTS or self._timeouts >= _MOST_TIMEOUTS:
-            words = f"not tried: the code ended its process {self._ended} times before"
+        if self._is_given_up():
+            times = f" {self._ended} times" if self._ended > 1 else ""
+            words = f"not tried: the code ended its process{times} before"
             return replace(blank, message=words)
         if self._found.state_mismatch:
             return replace(blank, message=self._found.state_mismatch)
@@ -116,6 +118,10 @@ class Examination:
             return self._checked(case, prepared, blank)
         except CandidateError as error:
             return self._failed(blank, error)
+
+    def _is_given_up(self) -> bool:
+        restarts, timeouts = (_MOST_RESTARTS, _MOST_TIMEOUTS) if self._all else (0, 1)
+        return self._ended > restarts or self._timeouts >= timeouts
 
     def _failed(self, blank: CaseEvidence, error: CandidateError) -> CaseEvidence:
         if self._session is not None and not self._session.is_alive:

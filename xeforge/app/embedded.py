@@ -19,6 +19,7 @@ from xeforge.adapters.local_worker import local_worker
 from xeforge.adapters.sql_store import SqlStore
 from xeforge.adapters.system_clock import SystemClock
 from xeforge.app.files import make_folder
+from xeforge.app.interrupts import raise_if_asked
 from xeforge.app.isolation import required_layer
 from xeforge.domain.events import Resumed
 from xeforge.domain.history import History
@@ -144,6 +145,7 @@ def drive(
                     future = pool.submit(advance, history, step, parts, worker=worker)
                     running[future] = step
             done, _ = wait(running, return_when=FIRST_COMPLETED)
+            raise_if_asked()
             for future in done:
                 running.pop(future)
                 _settle(future)

@@ -1,10 +1,13 @@
 """Each kind of fault becomes the evidence that names it, and no fault spoils the next case."""
 
+from dataclasses import replace
+
 import pytest
 
 from xeforge.domain.case import Fill
 from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.evidence import Launch
+from xeforge.domain.submission import SourceFile
 
 
 def test_a_right_kernel_agrees_with_the_float64_oracle(examine):
@@ -111,8 +114,13 @@ def test_a_file_that_cannot_be_imported_raises_in_every_case(evaluator, make):
     assert [each.line for each in evidence.cases] == [2, 2]
 
 
-def test_a_death_costs_only_its_own_case(examine, make):
-    job = make.addition
+def submitted(job, make, name):
+    """Return the job with a test kernel as the submitted one."""
+    return replace(job, kernel=SourceFile(f"{name}.py", make.text(name)))
+
+
+def test_a_death_of_the_submitted_kernel_costs_only_its_own_case(examine, make):
+    job = submitted(make.addition, make, "exits")
     small = make.case(job, inputs=make.tensors((100,), (100,)))
     evidence = examine("exits", job, [make.case(job), small])
     died, ran = evidence.cases
@@ -123,10 +131,25 @@ def test_a_death_costs_only_its_own_case(examine, make):
 
 
 def test_processes_are_not_restarted_for_ever(examine, make):
-    job = make.addition
+    job = submitted(make.addition, make, "exits")
     cases = [make.case(job, seed=seed) for seed in range(6)]
     statuses = [each.status for each in examine("exits", job, cases).cases]
     assert statuses == [CaseStatus.DIED] * 4 + [CaseStatus.UNCHECKED] * 2
+
+
+def test_one_death_settles_a_candidate(examine, make):
+    job = make.addition
+    cases = [make.case(job, seed=seed) for seed in range(3)]
+    died, *others = examine("exits", job, cases).cases
+    assert died.status is CaseStatus.DIED
+    assert [each.status for each in others] == [CaseStatus.UNCHECKED] * 2
+    assert others[0].message == "not tried: the code ended its process before"
+
+
+def test_what_a_subclass_shows_is_no_output(examine, make):
+    evidence = examine("subclass")
+    assert evidence.cases[0].output_count == 0
+    assert evidence.cases[0].expected_output_count == 1
 
 
 def test_a_hanging_kernel_is_ended(evaluator, make):
