@@ -24,6 +24,7 @@ from xeforge.domain.lowering import Lowered
 from xeforge.domain.lowering import Native
 from xeforge.domain.lowering import Strength
 from xeforge.domain.lowering import Structure
+from xeforge.domain.problem import Problem
 from xeforge.errors import BadKernel
 from xeforge.errors import CandidateError
 from xeforge.verify.gate import gate
@@ -47,6 +48,28 @@ def command(
     Exit codes: 0 every launch was lowered within the device's limits, 4 one breaks a limit,
     5 one could not be lowered for it, or the optional environment is missing, 2 bad input.
     """
+    problem = to_problem(
+        kernel, spec=spec, reference=reference, variants=variant, device="cpu", target=target
+    )
+    found = examine(problem, layer=required_layer(allow_unsandboxed=allow_unsandboxed))
+    if as_json:
+        sys.stdout.write(dumps(found) + "\n")
+    else:
+        _print(found)
+    raise typer.Exit(verdict(found))
+
+
+def examine(problem: Problem, *, layer: str) -> Structure:
+    """Read a kernel with our own rules, and have its launches lowered in sandboxed children.
+
+    Args:
+        problem: Kernel, workloads and target.
+        layer: Isolation layer of the children.
+
+    Raises:
+        BadKernel: The kernel does not get as far as a launch.
+        ToolchainMissing: The optional environment is not there.
+    """
     from bench_workers.host.lowering import environment
     from bench_workers.host.lowering import second_policy
     from bench_workers.host.lowering import structure
@@ -54,37 +77,23 @@ def command(
     from bench_workers.sandbox.policy import default_policy
     from knowledge.load import find_device
 
-    problem = to_problem(
-        kernel, spec=spec, reference=reference, variants=variant, device="cpu", target=target
-    )
-    device = find_device(problem.target)
-    first = default_policy("cpu", layer=required_layer(allow_unsandboxed=allow_unsandboxed))
+    device, source = find_device(problem.target), problem.kernel.text
+    first = default_policy("cpu", layer=layer)
     second = second_policy(first, environment())
     timed = tuple(each for each in problem.workloads if each.is_timed) or problem.workloads
+    children = partial(launch, "build", first), partial(launch, "lower", second)
     try:
-        launches, notes = structure(
-            partial(launch, "build", first),
-            partial(launch, "lower", second),
-            problem.kernel.text,
-            timed,
-            device,
-        )
+        launches, notes = structure(*children, source, timed, device)
     except CandidateError as error:
         line = getattr(error, "line", None)
         raise BadKernel(error.message, file=problem.kernel.path, line=line) from error
-    findings = gate(problem, problem.kernel.text, device)
-    found = Structure(
+    return Structure(
         kernel=problem.kernel.path,
         device=device.name,
-        parsed=tuple(each for each in findings if not each.passed),
+        parsed=tuple(each for each in gate(problem, source, device) if not each.passed),
         launches=launches,
         notes=(*problem.notes, *notes),
     )
-    if as_json:
-        sys.stdout.write(dumps(found) + "\n")
-    else:
-        _print(found)
-    raise typer.Exit(verdict(found))
 
 
 def structure_row() -> Row:
