@@ -203,6 +203,7 @@ def _load(session: Session, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _operations() -> Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+    import capture
     import conformance
     import describing
     import oracle
@@ -217,6 +218,7 @@ def _operations() -> Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]:
         "load": _load,
         **oracle.OPERATIONS,
         **describing.OPERATIONS,
+        **capture.OPERATIONS,
         **timed_oracle.OPERATIONS,
         **running.OPERATIONS,
         **timing.OPERATIONS,
