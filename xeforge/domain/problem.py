@@ -27,6 +27,7 @@ class TensorSpec:
             symmetric, triu, tril, transpose, uniform, rademacher``.
         dims: Name of the dimension behind each size of `shape` (``"N"``); ``""`` where the size
             is a literal.
+        range_dims: Likewise for each bound of `range`: indices below ``V`` stay below it.
     """
 
     name: str
@@ -35,6 +36,7 @@ class TensorSpec:
     range: tuple[float, float] | None = None
     transforms: tuple[str, ...] = ()
     dims: tuple[str, ...] = ()
+    range_dims: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)

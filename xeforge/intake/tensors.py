@@ -117,6 +117,7 @@ def read_tensor(
         range=_range(document, (*path, "range"), entry.bounds, dtype, dims),
         transforms=tuple(entry.inits),
         dims=tuple(dim for _, dim in sizes),
+        range_dims=_bound_names(entry.bounds, dims),
     )
 
 
@@ -180,6 +181,12 @@ def _range(
             remedy="narrow the range or widen the dtype",
         )
     return low, high
+
+
+def _bound_names(bounds: list[Any] | None, dims: EntryDims) -> tuple[str, str]:
+    """Return the dimension behind each bound; empty where it is a number."""
+    names = [str(each) if str(each) in dims.values else "" for each in bounds or ()]
+    return (names[0], names[1]) if len(names) == 2 else ("", "")  # noqa: PLR2004
 
 
 def _bound(document: Document, path: Path, given: Any, dims: EntryDims) -> float:

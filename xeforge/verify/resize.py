@@ -124,10 +124,18 @@ def work_proxy(workload: Workload) -> int:
 
 
 def _resized_input(spec: TensorSpec, changes: Mapping[str, int]) -> TensorSpec:
+    bounds = spec.range
+    if bounds is not None:
+        low, high = (
+            float(changes.get(name, bound))
+            for name, bound in zip(spec.range_dims, bounds, strict=True)
+        )
+        bounds = low, high
     if not spec.dims:
-        return spec
+        return replace(spec, range=bounds)
     pairs = zip(spec.dims, spec.shape, strict=True)
-    return replace(spec, shape=tuple(changes.get(name, size) for name, size in pairs))
+    shape = tuple(changes.get(name, size) for name, size in pairs)
+    return replace(spec, shape=shape, range=bounds)
 
 
 def _by_value(old: Sizes, changes: Mapping[str, int]) -> dict[int, int]:

@@ -111,7 +111,14 @@ def test_integer_inputs_inherit_and_lists_of_dims(spec_of):
             transforms=("softmax", "scale"),
             dims=("VOCAB", "DIM"),
         ),
-        TensorSpec("IDX", (4096,), "int64", range=(0.0, 60000.0), dims=("BATCH",)),
+        TensorSpec(
+            "IDX",
+            (4096,),
+            "int64",
+            range=(0.0, 60000.0),
+            dims=("BATCH",),
+            range_dims=("", "VOCAB"),
+        ),
     )
     assert small.moved_bytes == 2 * 2 * 7 * 64 + 8 * 7
     assert large.memory_format == "channels_last"

@@ -54,6 +54,20 @@ def test_literal_sizes_of_an_input_stay(make):
     assert resize.resized(bare, {"M": 63}).inputs[0].shape == (64, 7)
 
 
+def test_bounds_follow_the_dimension_they_name(make):
+    """Indices below a vocabulary stay below it when it shrinks; plain numbers stay."""
+    index = make.tensor("IDX", (64,), "int64", ("B",), range=(0, 500), range_dims=("", "VOCAB"))
+    plain = make.tensor("X", (64,), "float32", ("B",), range=(-500, 500))
+    asked = make.workload(
+        inputs=(index, plain), init_args=(500,), init_dims=("VOCAB",), dims={"VOCAB": 500}
+    )
+    changed = resized(asked, {"VOCAB": 33, "B": 5})
+    assert changed.inputs[0].range == (0.0, 33.0)
+    assert changed.inputs[1].range == (-500, 500)
+    assert changed.inputs[0].shape == (5,)
+    assert changed.init_args == (33,)
+
+
 def test_workload_without_arguments_keeps_none(make):
     assert resize.resized(make.workload(init_args=None), {"M": 63}).init_args is None
 
