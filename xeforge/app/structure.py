@@ -19,6 +19,7 @@ from xeforge.app.request import TargetOption
 from xeforge.app.request import VariantOption
 from xeforge.app.request import to_problem
 from xeforge.domain.codec import dumps
+from xeforge.domain.isolation import caution
 from xeforge.domain.lowering import LaunchLowering
 from xeforge.domain.lowering import Lowered
 from xeforge.domain.lowering import Native
@@ -92,7 +93,7 @@ def examine(problem: Problem, *, layer: str) -> Structure:
         device=device.name,
         parsed=tuple(each for each in gate(problem, source, device) if not each.passed),
         launches=launches,
-        notes=(*problem.notes, *notes),
+        notes=tuple(each for each in (*problem.notes, *notes, caution(layer)) if each),
     )
 
 
