@@ -61,7 +61,7 @@ def test_bounds_follow_the_dimension_they_name(make):
     asked = make.workload(
         inputs=(index, plain), init_args=(500,), init_dims=("VOCAB",), dims={"VOCAB": 500}
     )
-    changed = resized(asked, {"VOCAB": 33, "B": 5})
+    changed = resize.resized(asked, {"VOCAB": 33, "B": 5})
     assert changed.inputs[0].range == (0.0, 33.0)
     assert changed.inputs[1].range == (-500, 500)
     assert changed.inputs[0].shape == (5,)
