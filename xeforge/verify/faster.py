@@ -26,6 +26,8 @@ SHORT_SECONDS = 20e-6
 ESTIMATED_EFFECT = 0.05
 """A model cannot tell smaller differences apart."""
 _FLOORS_PER_EFFECT = 3
+_WIDEST_SAME = 0.10
+"""A bench too noisy to see a tenth does not call two kernels the same; it does not know."""
 _LEAST_PAIRS = 8
 _SEED = 20_240_901
 
@@ -233,7 +235,8 @@ def _speed(ratio: Interval, second_opinion: float, effect: float) -> Speed:
         return Speed.FASTER
     if ratio.high < 1 / half and ratio.estimate <= 1 / whole and second_opinion < 1 / half:
         return Speed.SLOWER
-    if ratio.low >= 1 / whole and ratio.high <= whole:
+    band = 1 + min(effect, _WIDEST_SAME)
+    if ratio.low >= 1 / band and ratio.high <= band:
         return Speed.SAME
     return Speed.UNDECIDED
 

@@ -118,6 +118,15 @@ def test_biased_control_raises_the_bar(make):
     assert found.speed is not Speed.FASTER
 
 
+def test_a_bench_that_cannot_see_a_tenth_does_not_call_kernels_the_same(make):
+    biased = ([1.10] * 20, [1.0] * 20)
+    found = compare(make.samples([1.2e-3] * 40, [1e-3] * 40, biased))
+    assert found.effect > 0.2
+    assert found.speed is Speed.UNDECIDED
+    near = compare(make.samples([1.01e-3] * 40, [1e-3] * 40, biased))
+    assert near.speed is Speed.SAME
+
+
 def test_short_kernels_need_five_percent(make):
     control = ([1.0] * 20, [1.0] * 20)
     found = compare(make.samples([10.4e-6] * 40, [10e-6] * 40, control))
