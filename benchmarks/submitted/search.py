@@ -7,6 +7,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _TAIL_CHARACTERS = 2000
 _GRACE_SECONDS = 120.0
@@ -35,6 +36,8 @@ class Search:
         headline: The product's own claim.
         trials: Judged candidates.
         last_words: End of standard error when something went wrong.
+        device_seconds: Of each candidate that was run: checking and timing it, in order.
+        harness_seconds: Of these, neither import, nor compilation, nor timed runs.
     """
 
     exit_code: int | None
@@ -43,6 +46,8 @@ class Search:
     headline: str
     trials: int
     last_words: str = ""
+    device_seconds: tuple[float, ...] = ()
+    harness_seconds: tuple[float, ...] = ()
 
 
 def examples(folder: Path, only: tuple[str, ...]) -> tuple[Example, ...]:
@@ -131,4 +136,11 @@ def _read(folder: Path, code: int | None, seconds: float, errors: str) -> Search
         headline=found.get("headline", ""),
         trials=len(found.get("trials", ())),
         last_words="" if code in (None, 0, 3, 6) else errors[-_TAIL_CHARACTERS:],
+        device_seconds=_column(found, "device_seconds"),
+        harness_seconds=_column(found, "harness_seconds"),
     )
+
+
+def _column(report: dict[str, Any], name: str) -> tuple[float, ...]:
+    rows = report.get("trials", ())
+    return tuple(row[name] for row in rows if row.get(name) is not None)
