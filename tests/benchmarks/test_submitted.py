@@ -176,10 +176,17 @@ def test_unknown_examples_are_named():
 def test_a_winner_counts_only_with_its_certificate(tmp_path):
     (tmp_path / "winner.py").write_text("", encoding="utf-8")
     (tmp_path / "report.json").write_text(
-        json.dumps({"headline": "2x faster", "trials": [1, 2]}), encoding="utf-8"
+        json.dumps(
+            {
+                "headline": "2x faster",
+                "trials": [{"harness_seconds": 0.5}, {"harness_seconds": None}],
+            }
+        ),
+        encoding="utf-8",
     )
     found = search.earlier(tmp_path)
     assert (found.winner, found.headline, found.trials) == (None, "2x faster", 2)
+    assert found.harness_seconds == (0.5,)
     (tmp_path / "certificate.json").write_text("{}", encoding="utf-8")
     assert search.earlier(tmp_path).winner == tmp_path / "winner.py"
 
