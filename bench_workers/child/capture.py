@@ -63,7 +63,35 @@ def _constructed(session: Any, payload: dict[str, Any], mode: FakeTensorMode | N
     with session.user_code(loaded.name), mode or torch.no_grad():
         arguments = loading.init_args(loaded, payload.get("init_args"), payload.get("dims"))
         model = loading.construct(loaded, arguments, int(payload["seed"]))
-        return loading.place(model, payload.get("dtype"), payload.get("memory_format"), "cpu")
+        dtype, memory_format = payload.get("dtype"), payload.get("memory_format")
+        if mode is None or not isinstance(model, torch.nn.Module):
+            return loading.place(model, dtype, memory_format, "cpu")
+        _place_fakes(model, dtype, memory_format)
+        return model
+
+
+def _place_fakes(model: torch.nn.Module, dtype: str | None, memory_format: str | None) -> None:
+    """Cast as `loading.place` does; ``Module.to`` swaps tensors, which fakes refuse."""
+    cast = getattr(torch, dtype) if dtype is not None else None
+    seen: dict[int, Any] = {}
+
+    def placed(tensor: torch.Tensor) -> torch.Tensor:
+        if cast is not None and cast.is_floating_point and tensor.is_floating_point():
+            tensor = tensor.to(cast)
+        if tensor.dim() == {"channels_last": 4, "channels_last_3d": 5}.get(memory_format or ""):
+            tensor = tensor.contiguous(memory_format=getattr(torch, memory_format or ""))
+        return tensor
+
+    for module in model.modules():
+        for name, tensor in (*module._parameters.items(), *module._buffers.items()):  # noqa: SLF001
+            if tensor is None:
+                continue
+            if id(tensor) not in seen:
+                made = placed(tensor.detach())
+                is_parameter = isinstance(tensor, torch.nn.Parameter)
+                fresh = torch.nn.Parameter(made, made.is_floating_point()) if is_parameter else made
+                seen[id(tensor)] = (fresh, tensor)
+            setattr(module, name, seen[id(tensor)][0])
 
 
 def _inputs(session: Any, payload: dict[str, Any], mode: FakeTensorMode) -> list[Any]:
