@@ -67,12 +67,22 @@ def test_every_recipe_belongs_to_a_stage_that_applies_recipes():
 
 def test_the_command_line_imports_neither_torch_nor_triton():
     code = (
-        "import sys, xeforge.app.main, xeforge.app.results, bench_workers.host.evaluator;"
+        "import importlib, sys, xeforge.app.main as main, bench_workers.host.evaluator;"
+        "[importlib.import_module(f'xeforge.app.{name}') for name in main.COMMANDS];"
         "bad = {'torch', 'triton', 'dspy', 'litellm', 'openai', 'anthropic'} & set(sys.modules);"
         "sys.exit(', '.join(sorted(bad)) or None)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_command_is_a_module_and_stands_in_the_readme():
+    from xeforge.app.main import COMMANDS
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in COMMANDS:
+        assert (ROOT / "xeforge" / "app" / f"{name}.py").is_file()
+        assert f"`xeforge {name}" in readme or name == "demo"
 
 
 def test_the_untrusted_side_imports_nothing_of_ours():

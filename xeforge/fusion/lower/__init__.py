@@ -1,0 +1,1 @@
+"""From captured graphs to statements: one file per family of operators."""

@@ -1,0 +1,21 @@
+"""The one table of operators that have an affine form, by ATen name, and who writes it."""
+
+from collections.abc import Callable
+from collections.abc import Mapping
+
+from xeforge.fusion.front.graph import Node
+from xeforge.fusion.lower import contractions
+from xeforge.fusion.lower import layout
+from xeforge.fusion.lower import pointwise
+from xeforge.fusion.lower import reductions
+from xeforge.fusion.lower.draft import Draft
+from xeforge.fusion.lower.value import Value
+
+Lowering = Callable[[Draft, Node], Value]
+
+OPERATORS: Mapping[str, Lowering] = {
+    **pointwise.LOWERINGS,
+    **layout.LOWERINGS,
+    **reductions.LOWERINGS,
+    **contractions.LOWERINGS,
+}
