@@ -82,6 +82,26 @@ class Limits:
     trials: int | None = None
 
 
+def to_compile(module: Path, *, spec: Path | None, variants: list[str] | None) -> Problem:
+    """Read a PyTorch module, which needs no kernel, and its shapes into a Problem.
+
+    Raises:
+        UserError: A file, an option or the spec is wrong.
+    """
+    from knowledge.load import load_devices
+
+    source = read_source(module)
+    submission = Submission(
+        kernel=source,
+        reference=source,
+        spec=read_source(spec) if spec else None,
+        variants=tuple(variants or ()),
+        target=choose_target(None, "cpu"),
+        backend="cpu",
+    )
+    return read(submission, device_names=tuple(load_devices()), require_kernel=False)
+
+
 def to_problem(
     kernel: Path,
     *,

@@ -30,12 +30,15 @@ _NO_REFERENCE: Final = (
 )
 
 
-def read(submission: Submission, *, device_names: Collection[str]) -> Problem:
+def read(
+    submission: Submission, *, device_names: Collection[str], require_kernel: bool = True
+) -> Problem:
     """Turn a submission into a problem. Pure: opens no file, runs nothing of the user's.
 
     Args:
         submission: What the user sent.
         device_names: Names of the known device models.
+        require_kernel: Whether the kernel file must hold a jit function.
 
     Raises:
         BadKernel: Kernel or reference cannot be used as such.
@@ -44,7 +47,7 @@ def read(submission: Submission, *, device_names: Collection[str]) -> Problem:
     """
     _check_options(submission, device_names)
     stages, notes = read_stages(submission.stages)
-    kernel = _read_file(submission.kernel, require_kernel=True)
+    kernel = _read_file(submission.kernel, require_kernel=require_kernel)
     reference = None
     if submission.reference is None:
         notes += (_NO_REFERENCE,)
