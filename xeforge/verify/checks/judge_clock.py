@@ -9,6 +9,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
+from xeforge.verify.context import passed_timed
 
 NAME = "judge_clock"
 _SLACK_SECONDS = 50e-6
@@ -48,7 +49,7 @@ def check(context: CheckContext) -> Finding:
         if _SHARE * saved < room:
             blind.append(f"{each.workload} ({saved * 1e6:,.0f} us)")
     if not blind:
-        return passed(NAME)
+        return passed_timed(context, NAME)
     return passed(NAME, f"too small a saving for the judge's clock to see: {', '.join(blind)}")
 
 

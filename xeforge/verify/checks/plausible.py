@@ -7,7 +7,7 @@ from xeforge.domain.samples import PairedSamples
 from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
-from xeforge.verify.context import passed
+from xeforge.verify.context import passed_timed
 from xeforge.verify.floors import PLAUSIBLE_SHARE
 from xeforge.verify.floors import flops_seconds
 from xeforge.verify.floors import hard_floor_seconds
@@ -36,7 +36,7 @@ def check(context: CheckContext) -> Finding:
                 return _impossible(each.workload, seconds, floor)
             notes.append(f"{each.workload}: the spec's traffic is too high, no floor applies")
         notes += _remarks(each, flops_seconds(workload, context.device, context.ceilings))
-    return passed(NAME, listed(notes, limit=10))
+    return passed_timed(context, NAME, listed(notes, limit=10))
 
 
 def _impossible(workload: str, seconds: float, floor: float) -> Finding:

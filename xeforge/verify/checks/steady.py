@@ -2,7 +2,7 @@
 
 from xeforge.domain.evidence import Finding
 from xeforge.verify.context import CheckContext
-from xeforge.verify.context import passed
+from xeforge.verify.context import passed_timed
 from xeforge.verify.places import listed
 from xeforge.verify.steadiness import remarks
 
@@ -11,4 +11,4 @@ NAME = "steady"
 
 def check(context: CheckContext) -> Finding:
     """Note fallen clocks and changed levels; `disturbed` decides what cannot be trusted."""
-    return passed(NAME, listed(remarks(context.samples), limit=10))
+    return passed_timed(context, NAME, listed(remarks(context.samples), limit=10))

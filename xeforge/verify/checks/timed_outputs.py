@@ -5,7 +5,7 @@ from xeforge.domain.verdict import Reason
 from xeforge.verify.checks.ran import reason_in_words
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
-from xeforge.verify.context import passed
+from xeforge.verify.context import passed_timed
 
 NAME = "timed_outputs"
 
@@ -25,4 +25,4 @@ def check(context: CheckContext) -> Finding:
                 "timed calls are wrong although untimed ones are right",
                 numbers={"wrong": each.outputs_wrong, "checked": each.outputs_checked},
             )
-    return passed(NAME)
+    return passed_timed(context, NAME)

@@ -8,7 +8,7 @@ from xeforge.domain.samples import PairedSamples
 from xeforge.domain.verdict import Reason
 from xeforge.verify.context import CheckContext
 from xeforge.verify.context import failed
-from xeforge.verify.context import passed
+from xeforge.verify.context import passed_timed
 
 NAME = "window"
 _HOST_NOISE_SECONDS = 100e-6
@@ -32,7 +32,7 @@ def check(context: CheckContext) -> Finding:
                 _message(each, saved, seen),
                 numbers={"saved_seconds": saved, "host_saved_seconds": seen},
             )
-    return passed(NAME)
+    return passed_timed(context, NAME)
 
 
 def _saved(first: Sequence[float], second: Sequence[float]) -> float:

@@ -53,6 +53,8 @@ def test_noise_of_the_judges_clock_widens_the_room(make):
 
 
 def test_nothing_taken_nothing_found(make):
-    assert judge_clock.check(make.context()).passed
+    untimed = judge_clock.check(make.context())
+    assert untimed.passed
+    assert untimed.message == "not asked: nothing was timed"
     given = make.samples([1e-3] * 9, [0.5e-3] * 9, CONTROL)
     assert judge_clock.check(make.context(samples=(given,))).passed
