@@ -20,6 +20,7 @@ COMMANDS = (
     "bench",
     "analyze",
     "structure",
+    "fuse",
     "certificate",
     "devices",
     "doctor",
