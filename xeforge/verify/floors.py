@@ -1,7 +1,6 @@
-"""What the hardware allows: times no correct kernel can beat, and when to stop trying."""
+"""What the hardware allows: times that no correct kernel can beat."""
 
 from collections.abc import Sequence
-from math import isfinite
 from math import prod
 
 from xeforge.domain.device import Ceilings
@@ -11,14 +10,10 @@ from xeforge.domain.dtype import find_dtype
 from xeforge.domain.evidence import Evidence
 from xeforge.domain.evidence import OutputEvidence
 from xeforge.domain.problem import Workload
-from xeforge.domain.trial import WorkloadResult
 from xeforge.verify.inputs import is_base
 
 PLAUSIBLE_SHARE = 0.98
 """A time below this share of a floor is not believed; clocks and counters are not exact."""
-NEAR_SHARE = 0.10
-"""Within this much of the floor there is nothing left worth searching for."""
-
 
 _FASTER_FORMS = {"float32": ("tf32",)}
 """Formats in which matrix units take a product of another; Triton's default for float32."""
@@ -132,39 +127,6 @@ def hard_floor_seconds(
     if device.l2_bandwidth_bytes_per_s is None:
         return from_memory
     return max(from_memory, moved / device.l2_bandwidth_bytes_per_s)
-
-
-def is_near_roofline(
-    results: Sequence[WorkloadResult],
-    workloads: Sequence[Workload],
-    device: Device,
-    ceilings: Ceilings | None = None,
-    *,
-    share: float = NEAR_SHARE,
-) -> bool:
-    """Say whether every workload is within `share` of what the card can do.
-
-    A workload whose floor is not known is never near it.
-    """
-    by_name = {each.name: each for each in workloads}
-    return bool(results) and all(
-        _is_near(each, by_name.get(each.workload), device, ceilings, share) for each in results
-    )
-
-
-def _is_near(
-    result: WorkloadResult,
-    workload: Workload | None,
-    device: Device,
-    ceilings: Ceilings | None,
-    share: float,
-) -> bool:
-    floor = result.floor_seconds
-    if floor is None and workload is not None:
-        floor = roofline_seconds(workload, device, ceilings)
-    if floor is None or not isfinite(result.candidate_seconds):
-        return False
-    return result.candidate_seconds <= (1 + share) * floor
 
 
 def _copy_rate(device: Device, ceilings: Ceilings | None) -> float:
