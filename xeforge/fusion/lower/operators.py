@@ -5,8 +5,11 @@ from collections.abc import Mapping
 
 from xeforge.fusion.front.graph import Node
 from xeforge.fusion.lower import contractions
+from xeforge.fusion.lower import convolutions
 from xeforge.fusion.lower import layout
+from xeforge.fusion.lower import norms
 from xeforge.fusion.lower import pointwise
+from xeforge.fusion.lower import pools
 from xeforge.fusion.lower import reductions
 from xeforge.fusion.lower.draft import Draft
 from xeforge.fusion.lower.value import Value
@@ -17,5 +20,8 @@ OPERATORS: Mapping[str, Lowering] = {
     **pointwise.LOWERINGS,
     **layout.LOWERINGS,
     **reductions.LOWERINGS,
+    **norms.LOWERINGS,
+    **pools.LOWERINGS,
     **contractions.LOWERINGS,
+    **convolutions.LOWERINGS,
 }
