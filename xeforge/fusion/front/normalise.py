@@ -7,6 +7,7 @@ After:   r = relu(x); i = max(r, 1)[0]; return i
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from typing import Any
 
 from xeforge.errors import BadRequest
@@ -37,6 +38,7 @@ from xeforge.fusion.front.refusal import Refusal
 from xeforge.fusion.front.refusal import Refused
 
 _TAKE_APART = "getitem"
+_BROADCAST = "broadcast_tensors"
 _IDLE_KEYWORDS = frozenset({"device", "layout", "memory_format", "non_blocking", "pin_memory"})
 _RESHAPES = frozenset(
     {"expand", "expand_as", "flatten", "reshape", "squeeze", "unflatten", "view", "view_as"}
@@ -52,8 +54,8 @@ def normalise(exported: Exported, mode: Mode) -> Graph | Refused:
     """
     rewriting = _Rewriting(exported)
     rewriting.run()
-    refusals = [*judge_tensors(exported), *rewriting.refusals]
     outputs = rewriting.outputs()
+    refusals = [*judge_tensors(exported), *rewriting.refusals]
     nodes = _live(rewriting.nodes, outputs)
     updated = tuple(dict.fromkeys(rewriting.updated)) if mode == "train" else ()
     read = {name for node in nodes for name in node.reads()} | {*outputs, *updated}
@@ -159,7 +161,10 @@ class _Rewriting:
                 whole, args, kwargs = self._several[name]
             case _:
                 raise BadRequest("getitem of what has one result", field=call.name)
-        if call.results and whole.is_random:
+        if whole.op == _BROADCAST:
+            self._visit(_expansion(call, whole, index))
+            return
+        if whole.is_random:
             self.random.add(call.name)
         self._add(call, _plain_name(whole), args, kwargs, index)
         self._places.make(call.name, call.name)
@@ -263,6 +268,17 @@ class _Rewriting:
             self._places.view(call.name, value, shared[0])
         else:
             self._places.make(call.name, value)
+
+
+def _expansion(call: Call, whole: Call, index: int) -> Call:
+    """Return one result of a common broadcast as what it is: an expansion of one argument."""
+    match whole.args:
+        case (tuple() as given,) if 0 <= index < len(given) and len(call.results) == 1:
+            source, shape = given[index], call.results[0].shape
+        case _:
+            raise BadRequest("a broadcast of no tensors", field=call.name)
+    views = (source.name,) if isinstance(source, Ref) else ()
+    return replace(call, op="expand", args=(source, shape), views=views)
 
 
 def _plain_name(call: Call) -> str:
