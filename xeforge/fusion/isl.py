@@ -129,6 +129,48 @@ def flow(source: Stmt, target: Stmt, access: Access, conditions: Sequence[Condit
     return Relation(pairs, tuple(each.name for each in source.parallel_axes()), axes)
 
 
+def late_pair(
+    relation: Relation,
+    source: tuple[Stmt, Sequence[Affine]],
+    target: tuple[Stmt, Sequence[Affine]],
+) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
+    """Return a point of the source that runs no earlier than a point that needs it, or None.
+
+    All points of a fold count: an element is not there before its last term.
+
+    Args:
+        relation: Which points of the target need which elements of the source.
+        source: The statement and the time of each of its points, compared lexicographically.
+        target: The same; as many times as the source has.
+    """
+    writer, needs = _times(*source), _times(*target)
+    names = _short_names(source[0])
+    every = ", ".join(names.values())
+    kept = ", ".join(names[each.name] for each in source[0].parallel_axes())
+    with _limited():
+        element = islpy.Map.read_from_str(_CONTEXT, f"{{ [{every}] -> [{kept}] }}")
+        needed = element.apply_range(relation.pairs).intersect_domain(writer.domain())
+        late = needed.intersect(writer.lex_ge_map(needs))
+        found = _point(late.wrap().sample_point())
+    if found is None:
+        return None
+    count = len(names)
+    return (
+        dict(zip(names, found[:count], strict=True)),
+        dict(zip(relation.target, found[count:], strict=True)),
+    )
+
+
+def _times(stmt: Stmt, times: Sequence[Affine]) -> islpy.Map:
+    names = _short_names(stmt)
+    left = ", ".join(names.values())
+    right = ", ".join(_text(each, names) for each in times)
+    with _limited():
+        inside = _read_set(stmt, stmt.constraints, names)
+        whole = islpy.Map.read_from_str(_CONTEXT, f"{{ [{left}] -> [{right}] }}")
+        return whole.intersect_domain(inside)
+
+
 @contextmanager
 def _limited() -> Iterator[None]:
     _CONTEXT.reset_operations()
