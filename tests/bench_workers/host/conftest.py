@@ -5,8 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from bench_workers.host.capture import Capturing
 from bench_workers.host.evaluator import BenchEvaluator
 from bench_workers.host.sessions import Deadlines
+from bench_workers.host.sessions import Sessions
+from bench_workers.sandbox.layers import best_layer
 from xeforge.domain.case import Case
 from xeforge.domain.case import CaseKind
 from xeforge.domain.case import Fill
@@ -90,3 +93,14 @@ def examine(evaluator):
         return evaluator.examine(job, text(name), cases or [case(job)])
 
     return run
+
+
+@pytest.fixture(scope="session")
+def capturing(tmp_path_factory):
+    """A child that exports modules, shared by this folder's tests."""
+    folder = tmp_path_factory.mktemp("capture")
+    sessions = Sessions("cpu", layer=best_layer(), work_directory=folder, spares=0)
+    made = Capturing(sessions, Deadlines())
+    yield made
+    made.close()
+    sessions.close()

@@ -4,10 +4,6 @@ import textwrap
 
 import pytest
 
-from bench_workers.host.capture import Capturing
-from bench_workers.host.sessions import Deadlines
-from bench_workers.host.sessions import Sessions
-from bench_workers.sandbox.layers import best_layer
 from xeforge.domain.problem import TensorSpec
 from xeforge.domain.problem import Workload
 from xeforge.domain.submission import SourceFile
@@ -26,16 +22,6 @@ HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 FIRST_LINE = 9  # of a forward body, with a constructor of one line
 WIDE = ((4, 6, 8, 8),)
 FLAT = ((4, 6),)
-
-
-@pytest.fixture(scope="module")
-def capturing(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("capture")
-    sessions = Sessions("cpu", layer=best_layer(), work_directory=folder, spares=0)
-    made = Capturing(sessions, Deadlines())
-    yield made
-    made.close()
-    sessions.close()
 
 
 @pytest.fixture(scope="module")

@@ -76,8 +76,16 @@ RENAMED: Mapping[tuple[str, str], str] = {
     ("_unsafe_view", ""): "view",
     ("special_expm1", ""): "expm1",
     ("special_erf", ""): "erf",
+    ("__and__", ""): "logical_and",
+    ("bitwise_and", ""): "logical_and",
+    ("__or__", ""): "logical_or",
+    ("bitwise_or", ""): "logical_or",
+    ("bitwise_not", ""): "logical_not",
 }
-"""Names that mean another operator: by overload, or (``""``) in every overload."""
+"""Names that mean another operator: by overload, or (``""``) in every overload.
+
+Bitwise operators mean the logical ones, since booleans are the only integers there are here.
+"""
 
 TRANSPOSITIONS = frozenset({"permute", "transpose", "swapaxes", "swapdims", "t", "numpy_T", "mT"})
 """Written as ``permute`` with all dimensions named."""
