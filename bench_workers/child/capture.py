@@ -177,6 +177,8 @@ def _export_refusal(fault: Any) -> dict[str, Any]:
     names |= {str(getattr(each, "error_type", "")) for each in causes}
     reason = "data_dependent" if names & _DATA_DEPENDENT else "not_exportable"
     message = fault.message.strip().partition("\n\n")[0]
+    if reason == "data_dependent":
+        message = f"what is computed here depends on values ({message})"
     return _refused(reason, message, fault.line)
 
 
