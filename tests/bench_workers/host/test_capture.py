@@ -77,6 +77,7 @@ def operators(graph):
         ("return F.cross_entropy(x, x) + F.mse_loss(x, x)", FLAT, Family.LOSS),
         ("return F.scaled_dot_product_attention(x, x, x, is_causal=True)", WIDE, Family.ATTENTION),
         ("return torch.cat([x, x]).reshape(-1, 3)", FLAT, Family.LAYOUT),
+        ("a, b = x.chunk(2, 1); return a * torch.sigmoid(b)", FLAT, Family.LAYOUT),
     ],
 )
 def test_operators_of_each_family_are_kept_whole(capture, body, shapes, expected):

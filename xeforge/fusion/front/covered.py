@@ -50,8 +50,8 @@ _MEMBERS: Mapping[Family, str] = {
     """,
     Family.ATTENTION: "scaled_dot_product_attention",
     Family.LAYOUT: """
-        cat expand expand_as flatten narrow pad permute reshape select slice squeeze stack
-        unflatten unsqueeze view view_as
+        cat chunk expand expand_as flatten narrow pad permute reshape select slice squeeze stack
+        split split_with_sizes unflatten unsqueeze view view_as
     """,
 }
 

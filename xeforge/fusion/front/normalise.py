@@ -167,7 +167,10 @@ class _Rewriting:
         if whole.is_random:
             self.random.add(call.name)
         self._add(call, _plain_name(whole), args, kwargs, index)
-        self._places.make(call.name, call.name)
+        if whole.views:
+            self._places.view(call.name, call.name, whole.views[0])
+        else:
+            self._places.make(call.name, call.name)
 
     def _write(self, call: Call, op: str) -> None:
         """Make a new value of one that was to be overwritten."""

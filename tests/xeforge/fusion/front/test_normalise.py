@@ -117,6 +117,19 @@ def test_each_used_result_of_an_operator_is_a_node_of_its_own():
     assert reasons(graph_of(*calls, outputs=("where",))) == [Reason.DTYPE]
 
 
+def test_a_piece_of_a_split_lies_in_the_memory_of_the_whole():
+    half = Result((4, 3), "float32")
+    calls = (
+        call("a", "relu", "x"),
+        call("halves", "split", "a", 3, 1, results=(half, half), is_several=True, views=("a",)),
+        call("left", "getitem", "halves", 0, results=(half,)),
+        call("b", "neg", "left", results=(half,)),
+    )
+    assert [(each.op, each.index) for each in graph_of(*calls).nodes][1] == ("split", 0)
+    written = call("c", "zero_", "left", writes=("left",), results=(half,))
+    assert Reason.UPDATED_IN_PLACE in reasons(graph_of(*calls, written, outputs=("a",)))
+
+
 def test_max_of_two_tensors_is_called_maximum():
     assert graph_of(call("a", "max", "x", "x", overload="other")).nodes[0].op == "maximum"
 
