@@ -138,11 +138,14 @@ class Affine:
         return low, high
 
     def simplified(self, extents: Mapping[str, int]) -> "Affine":
-        """Return an equal expression over these axes with fewer divisions where that is easy."""
+        """Return an equal expression over these axes with fewer divisions where that is easy.
+
+        Axes of extent 1 are left out: they are 0.
+        """
         total = Affine(constant=self.constant)
         for atom, times in self.terms:
             if isinstance(atom, str):
-                total = total + Affine(((atom, times),))
+                total = total + Affine(((atom, times),)) * (extents[atom] > 1)
             elif isinstance(atom, Quotient):
                 total = total + _quotient(atom.of.simplified(extents), atom.by, extents) * times
             else:
