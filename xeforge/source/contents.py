@@ -1,6 +1,7 @@
 """Reads a kernel file or a reference: what it declares, by its syntax tree alone."""
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Final
@@ -43,6 +44,12 @@ SIZE_LIMIT_CHARACTERS: Final = 2_000_000
 """Longer files are refused; the longest known kernel file has a twentieth of this."""
 
 
+_ENCODING: Final = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+"""How Python looks for a declaration in the first two lines."""
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_READ_AS_WRITTEN: Final = ("utf-8-", "utf8-", "ascii-", "us-ascii-")
+
+
 def parse(source: str, path: str) -> ast.Module:
     """Return the syntax tree of a file.
 
@@ -51,7 +58,8 @@ def parse(source: str, path: str) -> ast.Module:
         path: Name of the file in messages.
 
     Raises:
-        BadKernel: Empty, too long, null bytes, or not Python; with the line.
+        BadKernel: Empty, too long, null bytes, another encoding than UTF-8, or not Python; with the
+            line.
     """
     if not source.strip("\ufeff \t\r\n\f"):
         raise BadKernel(
@@ -71,6 +79,7 @@ def parse(source: str, path: str) -> ast.Module:
             file=path,
             remedy="keep data out of the kernel file",
         )
+    _check_encoding(source, path)
     try:
         with warnings.catch_warnings():
             # Doubtful escape sequences are the file's affair and would otherwise be printed.
@@ -90,6 +99,21 @@ def parse(source: str, path: str) -> ast.Module:
             file=path,
             remedy="simplify the expression, or save the file as UTF-8",
         ) from error
+
+
+def _check_encoding(source: str, path: str) -> None:
+    """Refuse a declared encoding under which Python reads another text than stands here."""
+    # Not `splitlines`, which ends lines where Python does not.
+    for line, text in enumerate(_LINE_END.split(source.removeprefix("\ufeff"), 2)[:2], start=1):
+        declared = _ENCODING.match(text)
+        name = declared[1].lower().replace("_", "-") if declared is not None else "utf-8"
+        if declared is not None and not f"{name}-".startswith(_READ_AS_WRITTEN):
+            raise BadKernel(
+                f"the file declares the encoding {declared[1]}",
+                file=path,
+                line=line,
+                remedy="save the file as UTF-8 and take the declaration out",
+            )
 
 
 def read_contents(source: str, path: str, *, require_kernel: bool = True) -> KernelContents:

@@ -16,17 +16,44 @@ REFUSED_MODULES = (
     "torch._C",
     "torch._dynamo",
     "torch._inductor",
+    "torch.serialization",
+    "torch.storage",
+    "torch.fx",
+    "torch.export",
+    "torch.onnx",
+    "torch.testing",
+    "torch.ao",
+    "torch.classes",
+    "torch.library",
+    "torch.futures",
+    "torch.monitor",
+    "torch.masked",
+    "torch.nn.utils",
+    "torch.autograd.profiler",
+    "torch.cuda.graphs",
+    "torch.cuda.streams",
+    "torch.cuda.jiterator",
+    "torch.cuda.comm",
+    "torch.cuda.nccl",
+    "torch.cuda.gds",
+    "torch.jit.frontend",
+    "torch.jit.annotations",
     "triton.testing",
     "triton.profiler",
     "triton.knobs",
     "triton.backends",
     "triton.compiler",
+    "triton.compile",
+    "triton.tools.compile",
+    "triton.tools.disasm",
+    "triton.tools.link",
+    "triton.experimental",
     "triton.runtime.build",
     "triton.runtime.cache",
     "triton.runtime.interpreter",
 )
-"""Parts of allowed packages that build native code, start processes, tell who is calling or hold
-the clock."""
+"""Parts of allowed packages that build native code, start processes, run code from texts (files,
+annotations, graphs), tell who is calling or hold the clock."""
 
 REFUSED_IMPORTS = (*REFUSED_MODULES, "triton.runtime.driver")
 """The driver may be asked for the number of compute units by its full name, but no more."""
@@ -65,6 +92,21 @@ REFUSED_NAMES = (
     "os.kill",
     "typing.get_type_hints",
     "typing.ForwardRef",
+    "functools.singledispatch",
+    "functools.singledispatchmethod",
+    "dataclasses.make_dataclass",
+    "torch.jit.load",
+    "torch.jit.CompilationUnit",
+    "torch.cuda.cudart",
+    "torch.cuda.manual_seed",
+    "torch.cuda.manual_seed_all",
+    "torch.random.manual_seed",
+    "torch.set_rng_state",
+    "torch.cuda.set_rng_state",
+    "triton.runtime.driver.set_active",
+    "triton.runtime.driver.active.get_benchmarker",
+    "triton.runtime.jit.JITFunction",
+    "triton.JITFunction",
     "torch.cuda.Stream",
     "torch.cuda.ExternalStream",
     "torch.cuda.stream",
@@ -93,6 +135,12 @@ REFUSED_NAMES = (
 
 FRAME_ATTRIBUTES = frozenset(
     {
+        "gi_code",
+        "gi_yieldfrom",
+        "cr_code",
+        "cr_await",
+        "ag_code",
+        "ag_await",
         "gi_frame",
         "cr_frame",
         "ag_frame",
@@ -140,3 +188,82 @@ PLAIN_DUNDERS = frozenset(
     }
 )
 """Double-underscore names that reach nowhere."""
+
+PLAIN_NAMES = frozenset(
+    ("__all__", "__author__", "__file__", "__slots__", "__constants__", "__str__", "__hash__")
+)
+"""Double-underscore names that stand alone and reach nowhere, beside `PLAIN_DUNDERS`."""
+
+LOOKING_UP = frozenset({"getattr", "setattr", "delattr", "vars", "locals"})
+"""Builtins that turn a text into a member: called at once only, so that the text can be read."""
+
+REACHED_ANYWHERE = REACHED_MODULES | frozenset(
+    ("_thread", "cpp_extension", "np", "operator", "pickle", "torch", "triton")
+)
+"""Modules that other modules hold, and that nothing honest has as a member."""
+
+INNARDS = frozenset(
+    (
+        "fn",
+        "base_fn",
+        "raw_src",
+        "_unsafe_update_src",
+        "create_binder",
+        "device_caches",
+        "add_pre_run_hook",
+        "source_to_code",
+        "load_binary",
+        "load_library",
+        "load_inline",
+        "from_file",
+        "mro",
+        "CUDAGraph",
+        "XPUGraph",
+        "CUDAPluggableAllocator",
+        "ExternalStream",
+        "StreamContext",
+        "make_graphed_callables",
+        "set_stream",
+        "singledispatch",
+        "infer_schema",
+        "custom_op",
+        "attrgetter",
+        "FunctionType",
+        "CodeType",
+        "Stream",
+        "cudart",
+        "obj",
+    )
+)
+"""Members, of whatever object, that lead from a kernel to its Python function, from a text to code,
+from a path to native code, from an exception to a module (``obj``), or to another stream or a
+recorded graph."""
+
+SHARED_WORDS = frozenset(
+    (
+        *("math", "typing", "functools", "itertools", "dataclasses"),
+        *("select", "trace", "random", "types", "signal", "copy", "code", "test"),
+    )
+)
+"""Names of the standard library that torch and Triton use for members of their own, or that may be
+imported anyway."""
+
+MODULE_WORDS = frozenset(
+    (
+        *("nn", "functional", "ops", "linalg", "special", "fft", "backends", "autograd", "init"),
+        *("compiler", "amp", "modules", "mtia"),
+        *("random", "func", "sparse", "nested", "language", "runtime", "driver", "active", "tools"),
+        *("extra", "distributions", "optim", "quantization", "hub", "version"),
+    )
+)
+"""Last words of dotted names that stand for modules of torch and Triton. Those of devices are left
+out: code that chooses one of ``torch.xpu`` and ``torch.cuda`` is usual."""
+
+OPEN_PRIVATES = (
+    "torch._assert",
+    "torch._check",
+    "torch._scaled_mm",
+    "torch._int_mm",
+    "triton.language.",
+)
+"""Private members that are written in honest code; what computes is counted elsewhere."""

@@ -4,6 +4,7 @@ import pytest
 
 from xeforge.errors import BadKernel
 from xeforge.source.contents import KernelContents
+from xeforge.source.contents import parse
 from xeforge.source.contents import read_contents
 
 HEAD = """\
@@ -339,6 +340,9 @@ def test_constants_bound_twice_or_in_branches_are_not_known():
         (" \n\t\n", "empty", None),
         ("\ufeff", "empty", None),
         ("import triton\nx = \0", "null bytes", 2),
+        ("# coding: utf-7\nimport triton", "encoding utf-7", 1),
+        ("#!/bin/python\n# vim: set fileencoding=raw_unicode_escape :\n", "raw_unicode", 2),
+        ("#\x85\x0c\x1c\u2028 coding=latin-1\rx = 1", "encoding latin-1", 1),
         ("import triton\ndef f(:\n", "not valid Python", 2),
         ("x = " + "(" * 5000 + ")" * 5000, "Python|nested", None),
         ("x = 1\n", "no Triton kernel", None),
@@ -358,3 +362,10 @@ def test_unreadable_files_are_refused_with_place_and_remedy(source, message, lin
 def test_byte_order_mark_and_odd_escapes_are_accepted():
     contents = read_contents('\ufeffimport triton\n@triton.jit\ndef k(p):\n    "\\d"\n', "k.py")
     assert contents.jit_functions[0].line == 3
+
+
+@pytest.mark.parametrize(
+    "line", ["# -*- coding: UTF_8 -*-", "# coding=utf-8-unix", "# ascii art", "# no coding here"]
+)
+def test_declarations_that_change_nothing_pass(line):
+    assert parse(f"{line}\nx = 1\n", "k.py").body

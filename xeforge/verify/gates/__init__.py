@@ -7,6 +7,7 @@ from xeforge.domain.evidence import Finding
 from xeforge.verify.gates import hardware
 from xeforge.verify.gates import host_code
 from xeforge.verify.gates import policy
+from xeforge.verify.gates import reach
 from xeforge.verify.gates import structure
 from xeforge.verify.gates import syntax
 from xeforge.verify.gates import tampering
@@ -16,5 +17,5 @@ Gate = Callable[[GateContext], tuple[Finding, ...]]
 
 GATES: Final[tuple[tuple[str, Gate], ...]] = tuple(
     (module.NAME, module.inspect)
-    for module in (syntax, structure, policy, tampering, host_code, hardware)
+    for module in (syntax, structure, policy, reach, tampering, host_code, hardware)
 )

@@ -11,8 +11,11 @@ from xeforge.verify.computing import COMPILING
 from xeforge.verify.computing import COMPUTING_FUNCTIONS
 from xeforge.verify.computing import COMPUTING_METHODS
 from xeforge.verify.computing import COMPUTING_PREFIXES
+from xeforge.verify.computing import EMPTY_MODULES
 from xeforge.verify.computing import FREE_PREFIXES
 from xeforge.verify.computing import FREE_TORCH
+from xeforge.verify.computing import NO_FUNCTIONS
+from xeforge.verify.computing import SHARED_WITH_RECORDS
 from xeforge.verify.context import failed
 from xeforge.verify.context import passed
 from xeforge.verify.gates.structure import registered_modules
@@ -46,19 +49,15 @@ def inspect(context: GateContext) -> tuple[Finding, ...]:
 
 def computing_calls(reading: Reading) -> Iterator[tuple[str, int]]:
     """Yield name and line of what computes on tensors outside jit functions."""
-    jit = {each.line for each in reading.contents.jit_functions}
-    inside = {
-        id(inner)
-        for _, node in functions_in(reading.tree)
-        if node.lineno in jit
-        for inner in ast.walk(node)
-    }
+    inside = _inside(reading)
     modules = registered_modules(reading)
     parts, imported = _parts(reading.tree), _imported(reading)
     for node in ast.walk(reading.tree):
         if id(node) in inside:
-            continue
-        if isinstance(node, ast.Attribute | ast.Name) and id(node) not in parts:
+            # Triton calls nothing of torch: who keeps the Python function can.
+            if isinstance(node, ast.Call) and (name := _of_torch(node, reading)):
+                yield name, node.lineno
+        elif isinstance(node, ast.Attribute | ast.Name) and id(node) not in parts:
             name = _handed_on(node, reading, imported)
             if name:
                 yield name, node.lineno
@@ -70,11 +69,32 @@ def computing_calls(reading: Reading) -> Iterator[tuple[str, int]]:
                 yield name, node.lineno
 
 
+def _inside(reading: Reading) -> set[int]:
+    """Return the nodes of jit functions; not of one that is also called as plain Python."""
+    jit = {each.line for each in reading.contents.jit_functions}
+    kernels = [node for _, node in functions_in(reading.tree) if node.lineno in jit]
+    inside = {node: {id(inner) for inner in ast.walk(node)} for node in kernels}
+    bodies = set[int]().union(*inside.values())
+    called = {
+        node.func.id
+        for node in ast.walk(reading.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and id(node) not in bodies
+    }
+    return set[int]().union(
+        *(ids for node, ids in inside.items() if node.decorator_list or node.name not in called)
+    )
+
+
+def _of_torch(call: ast.Call, reading: Reading) -> str:
+    dotted = reading.imports.dotted(call.func) or ""
+    return dotted if dotted.startswith("torch.") and not _is_free(dotted) else ""
+
+
 def _computing(call: ast.Call, reading: Reading, modules: set[str]) -> str:
     """Return the name of what a call computes with; empty when it does not compute."""
     dotted = reading.imports.dotted(call.func) or ""
     if dotted.startswith("torch."):
-        return "" if _is_free(dotted) else dotted
+        return _of_torch(call, reading)
     if dotted.startswith(_NOT_TENSORS) or not isinstance(call.func, ast.Attribute):
         return ""
     owner = call.func.value
@@ -84,7 +104,15 @@ def _computing(call: ast.Call, reading: Reading, modules: set[str]) -> str:
     is_super = isinstance(owner, ast.Call) and ast.unparse(owner.func) == "super"
     if is_super and call.func.attr == "forward":
         return "super().forward"
-    return f".{call.func.attr}" if call.func.attr in COMPUTING_METHODS else ""
+    if call.func.attr in ("forward", "__call__") and isinstance(owner, ast.Attribute):
+        is_module = ast.unparse(owner.value) == "self" and owner.attr in modules
+        return f"self.{owner.attr}" if is_module else ""
+    return f".{call.func.attr}" if _is_method(call.func.attr) else ""
+
+
+def _is_method(name: str) -> bool:
+    """Say whether a tensor's method of this name computes, in place or not."""
+    return name in COMPUTING_METHODS or name.rstrip("_") in COMPUTING_METHODS
 
 
 def _parts(tree: ast.Module) -> set[int]:
@@ -101,12 +129,26 @@ def _parts(tree: ast.Module) -> set[int]:
 def _handed_on(node: ast.Attribute | ast.Name, reading: Reading, imported: set[str]) -> str:
     """Return the name of a computing function that is kept or passed on, to be called later."""
     dotted = reading.imports.dotted(node) or ""
-    if not isinstance(node.ctx, ast.Load) or not dotted.startswith("torch."):
+    if not isinstance(node.ctx, ast.Load):
         return ""
+    if not dotted.startswith("torch."):
+        return _bound_method(node, dotted)
     if isinstance(node, ast.Name) and node.id not in imported:
         return ""  # a name given in this file: what it was given was counted
+    member = dotted.removeprefix("torch.")
+    is_function = "." not in member and member[:1].islower() and member not in NO_FUNCTIONS
     is_computing = dotted in COMPILING or dotted.startswith(COMPUTING_PREFIXES)
-    return dotted if is_computing or dotted.rpartition(".")[2] in COMPUTING_FUNCTIONS else ""
+    is_known = dotted.rpartition(".")[2] in COMPUTING_FUNCTIONS
+    is_dtype = member.startswith(("float8", "float4"))
+    return dotted if is_computing or is_known or (is_function and not is_dtype) else ""
+
+
+def _bound_method(node: ast.Attribute | ast.Name, dotted: str) -> str:
+    """Return the name of a tensor's computing method that is kept without being called."""
+    if not isinstance(node, ast.Attribute) or dotted.startswith(("self.", *_NOT_TENSORS)):
+        return ""
+    is_computing = _is_method(node.attr) and node.attr not in SHARED_WITH_RECORDS
+    return f".{node.attr}" if is_computing else ""
 
 
 def _imported(reading: Reading) -> set[str]:
@@ -120,10 +162,11 @@ def _imported(reading: Reading) -> set[str]:
 
 
 def _is_free(dotted: str) -> bool:
-    if dotted.startswith("torch.Tensor."):
-        return dotted.rpartition(".")[2] not in COMPUTING_METHODS
+    if dotted.startswith(("torch.Tensor.", "torch.nn.Parameter.", "torch.nn.Buffer.")):
+        return not _is_method(dotted.rpartition(".")[2])
+    if dotted in COMPILING or dotted.startswith(COMPUTING_PREFIXES):
+        return False
     if dotted.startswith(FREE_PREFIXES):
         return True
     _, _, member = dotted.partition(".")
-    is_module_class = member.startswith("nn.") and member[3:4].isupper() and "." not in member[3:]
-    return member in FREE_TORCH or is_module_class
+    return member in FREE_TORCH or member.removeprefix("nn.") in EMPTY_MODULES

@@ -1,4 +1,4 @@
-"""Refuse changes to what the file does not own: libraries, and the classes of what it is given."""
+"""Refuse changes to what Triton or the caller owns: libraries, kernels, and classes of values."""
 
 import ast
 from collections import Counter
@@ -35,7 +35,7 @@ def inspect(context: GateContext) -> tuple[Finding, ...]:
 
 
 def _changes(reading: Reading) -> Iterator[tuple[str, int]]:
-    foreign = _foreign(reading.tree)
+    foreign = _foreign(reading.tree) | {each.name for each in reading.contents.jit_functions}
     for node in ast.walk(reading.tree):
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             # Whatever form the statement has: an assignment, a loop, a `with`, a deletion.

@@ -37,6 +37,16 @@ def adding(ask, code):
         ("op = torch.ops.aten.mm", "torch.ops.aten.mm"),
         ("act = F.relu6", "torch.nn.functional.relu6"),
         ("z = x.cpu().numpy() * 2", ".numpy"),
+        ("z = x.addmm_(x, x, beta=0)", ".addmm_"),
+        ("z = nn.Softmax(-1)(x)", "torch.nn.Softmax"),
+        ("z = self.linear.forward(x)", "self.linear"),
+        ("f = x.softmax\nz = f(-1)", ".softmax"),
+        ("match x:\n    case object(softmax=f):\n        z = f(-1)", ".softmax"),
+        ("f = torch.group_norm", "torch.group_norm"),
+        ("z = torch.compiler.compile(x)", "torch.compiler.compile"),
+        ("z = nn.Parameter.matmul(x, x)", "torch.nn.Parameter.matmul"),
+        ("@triton.jit\ndef k(z):\n    return torch.mm(z, z)", "torch.mm"),
+        ("def k(z):\n    return z.mm(z)\nj = triton.jit(k)\nz = k(x)", ".mm"),
         ("@torch.compile\ndef f(z):\n    return z", "torch.compile"),
     ],
 )
@@ -68,6 +78,10 @@ def test_new_arithmetic_is_refused(ask, code, name):
         "dtypes = (torch.float32, torch.int8)",
         "z = torch.Tensor.view(x, -1)",
         "rows = getattr(x, 'shape')[0]",
+        "layers = nn.ModuleList()",
+        "mean = self.stats().mean",
+        "def k(z):\n    return z.sum()\nj = triton.jit(k)\nj[(1,)](x)",
+        "kinds = [torch.float8_e4m3fn, torch.contiguous_format]",
     ],
 )
 def test_allocation_views_and_whole_numbers_are_free(ask, code):

@@ -37,6 +37,8 @@ def adding(ask, code):
         "type(x).sum = 1",
         "x.__class__.sum = 1",
         "setattr(type(x), 'sum', 1)",
+        "add_kernel.src = 'def add_kernel(): pass'",
+        "setattr(add_kernel, 'run', print)",
     ],
 )
 def test_changes_are_refused(ask, code):
