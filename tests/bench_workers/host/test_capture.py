@@ -241,6 +241,34 @@ def test_inputs_of_the_file_itself_are_looked_at(capturing, made, reason):
     assert {each.reason for each in refused.refusals} == {reason}
 
 
+def test_code_for_a_device_is_captured_without_one(capture):
+    init = "self.lin = nn.Linear(6, 3).cuda()"
+    graph = capture("return self.lin(x.to('cuda')) * torch.ones(3, device='cuda')", init=init)
+    assert operators(graph) == ["linear", "ones", "mul"]
+
+
+def test_shared_weights_and_layout_survive_the_cast(capturing):
+    text = HEAD + (
+        "class Model(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+        "        self.a = nn.Conv2d(n, n, 1)\n        self.b = nn.Conv2d(n, n, 1)\n"
+        "        self.b.weight = self.a.weight\n"
+        "    def forward(self, x):\n        return self.b(self.a(x))\n"
+    )
+    given = (TensorSpec("x", (2, 4, 5, 5), "bfloat16"),)
+    workload = Workload("ci[0]", "ci", given, (4,), "bfloat16", {}, memory_format="channels_last")
+    graph = capturing.capture(SourceFile("ref.py", text), workload, "eval").outcome
+    assert operators(graph) == ["conv2d", "conv2d"]
+    assert {each.dtype for each in graph.parameters} == {"bfloat16"}
+    assert graph.nodes[0].args[1] == graph.nodes[1].args[1]
+
+
+def test_arguments_that_do_not_fit_the_constructor_are_the_users_error(capturing):
+    text = HEAD + "class Model(nn.Module):\n    def forward(self, x):\n        return x\n"
+    workload = Workload("ci[0]", "ci", (TensorSpec("x", (2,), "float32"),), (1, 2), None, {})
+    with pytest.raises(UserError, match="takes 1 positional argument"):
+        capturing.capture(SourceFile("ref.py", text), workload, "eval")
+
+
 def test_a_file_that_cannot_be_imported_is_the_users_error(capturing):
     workload = Workload("file", "file", (), None, None, {}, from_file=True)
     with pytest.raises(UserError) as raised:
