@@ -1,12 +1,16 @@
 """Operations that time a model on fresh inputs, one call per request."""
 
+import contextlib
 import statistics
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
+import accounting
 import batches
+import loading
 import recorder
 import torch
 from clock import SampleClock
@@ -41,6 +45,7 @@ class Timed:
         last: Outputs of the last call.
         turn: Calls so far.
         batch: Calls that the judge times by its own clock.
+        operators: What computed outside kernels in a call that nobody timed.
     """
 
     name: str
@@ -52,6 +57,7 @@ class Timed:
     last: list[torch.Tensor] = field(default_factory=list)
     turn: int = 0
     batch: batches.Batch = field(default_factory=batches.Batch)
+    operators: frozenset[str] = frozenset()
 
 
 def own_clock(session: Any) -> SampleClock:
@@ -82,6 +88,9 @@ def _time_open(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     result, seconds = forward(session, timed.name, model, inputs, [])
     timed.last = flatten(result)
     timed.is_redirected = bool(session.replaced)
+    with _listed() as account:
+        forward(session, timed.name, model, inputs, [account])
+    timed.operators = frozenset(account.computed)
     return {
         "first_call_seconds": seconds,
         "built_seconds": built_seconds,
@@ -139,6 +148,36 @@ def _time_sample(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         "whole_seconds": sample.whole_seconds,
         "is_clean": sample.is_clean,
     }
+
+
+@contextlib.contextmanager
+def _listed() -> Iterator[accounting.Accounting]:
+    """Give a list of operators, and keep those of Triton's own out of it."""
+    recorder.RECORDER.is_active = True
+    try:
+        yield accounting.Accounting()
+    finally:
+        recorder.RECORDER.is_active = False
+        recorder.RECORDER.drain()
+
+
+def _time_listed(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
+    """Call as for a sample, but list operators instead of timing.
+
+    Raises:
+        Fault: Some compute that did not in the call that nobody timed.
+    """
+    timed, inputs = _next(session, payload)
+    session.device.synchronize()
+    with _listed() as account:
+        own_clock(session).flush()
+        result, _ = forward(session, timed.name, timed.model, inputs, [account])
+    timed.last = flatten(result)
+    new = sorted(account.computed - timed.operators)
+    if new:
+        message = f"computes outside its kernels only while timed: {', '.join(new)}"
+        raise loading.Fault("PhaseChange", message)
+    return {}
 
 
 def _time_warm(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
@@ -213,6 +252,7 @@ OPERATIONS = {
     "time_go": batches.go,
     "time_open": _time_open,
     "time_sample": _time_sample,
+    "time_listed": _time_listed,
     "time_warm": _time_warm,
     "time_fetch": _time_fetch,
     "time_close": _time_close,

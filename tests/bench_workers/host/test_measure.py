@@ -93,6 +93,18 @@ def test_a_copy_of_old_weights_is_noticed(bench, make):
     assert samples.outputs_wrong == samples.outputs_checked >= 1
 
 
+def test_a_library_that_works_only_when_timed_is_noticed(bench, make):
+    source = make.text("linear").replace(
+        "        (m, k), n",
+        "        self.calls = getattr(self, 'calls', 0) + 1\n"
+        "        if self.calls > 4:\n"
+        "            return torch.nn.functional.linear(x, self.weight)\n"
+        "        (m, k), n",
+    )
+    with pytest.raises(CandidateRaised, match=r"candidate while timed: .*only while timed: aten\."):
+        bench(source)
+
+
 def test_a_side_that_fails_is_named(bench, make):
     source = make.text("linear").replace(
         "        (m, k), n", "        raise ValueError(1)\n        (m, k), n"

@@ -33,6 +33,7 @@ _REASONS: tuple[tuple[str, Reason], ...] = (
     ("file too large", Reason.RESOURCE_LIMIT),
     ("too many open files", Reason.RESOURCE_LIMIT),
     ("printed more than", Reason.RESOURCE_LIMIT),
+    ("only while timed", Reason.PHASE_DEPENDENT),
     ("made more than", Reason.RESOURCE_LIMIT),
     ("nested folders deeper", Reason.RESOURCE_LIMIT),
 )

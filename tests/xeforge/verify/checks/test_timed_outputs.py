@@ -23,7 +23,11 @@ def test_wrong_timed_outputs_are_phase_dependent(make):
 
 @pytest.mark.parametrize(
     ("words", "reason"),
-    [("TypeError: x", Reason.RUNTIME_ERROR), ("illegal memory access", Reason.MEMORY_SAFETY)],
+    [
+        ("TypeError: x", Reason.RUNTIME_ERROR),
+        ("illegal memory access", Reason.MEMORY_SAFETY),
+        ("computes outside its kernels only while timed: aten.mm", Reason.PHASE_DEPENDENT),
+    ],
 )
 def test_failing_while_timed_is_told(make, words, reason):
     found = timed_outputs.check(make.context(evidence=make.evidence(timing_failure=words)))
