@@ -271,8 +271,8 @@ def _split(of: Affine, by: int) -> tuple[Affine, Affine]:
 def _quotient(of: Affine, by: int, extents: Mapping[str, int]) -> Affine:
     whole, rest = _split(of, by)
     low, high = rest.interval(extents)
-    if low // by == high // by:
-        return whole + low // by
+    if low >= 0 and high < by:
+        return whole
     if len(rest.terms) == 1 and rest.terms[0][1] == 1 and rest.constant == 0:
         inner = rest.terms[0][0]
         if isinstance(inner, Quotient):
@@ -291,8 +291,8 @@ def _quotient(of: Affine, by: int, extents: Mapping[str, int]) -> Affine:
 def _remainder(of: Affine, by: int, extents: Mapping[str, int]) -> Affine:
     _, rest = _split(of, by)
     low, high = rest.interval(extents)
-    if low // by == high // by:
-        return rest - by * (low // by)
+    if low >= 0 and high < by:
+        return rest
     if len(rest.terms) == 1 and rest.terms[0][1] == 1 and rest.constant == 0:
         inner = rest.terms[0][0]
         if isinstance(inner, Remainder) and inner.by % by == 0:

@@ -10,7 +10,6 @@ from typing import Literal
 from xeforge.fusion.ir import Call
 from xeforge.fusion.ir import Const
 from xeforge.fusion.ir import Expr
-from xeforge.fusion.ir import Read
 from xeforge.fusion.ir import Select
 
 Rule = Literal["float", "same", "compare", "logic", "choose", "cast"]
@@ -40,7 +39,8 @@ class Function:
 _ALL = (
     *(Function(name, 1, "same") for name in ("neg", "abs")),
     *(Function(name, 1, "float") for name in ("exp", "log", "sqrt", "rsqrt", "erf", "tanh")),
-    *(Function(name, 1, "float") for name in ("log1p", "expm1", "sin", "cos", "floor")),
+    *(Function(name, 1, "float") for name in ("log1p", "expm1", "sin", "cos", "tan", "exp2")),
+    *(Function(name, 1, "float") for name in ("floor", "ceil", "round", "trunc", "sign")),
     *(Function(name, 2, "same") for name in ("add", "sub", "mul", "minimum", "maximum")),
     *(Function(name, 2, "float") for name in ("div", "pow")),
     *(Function(name, 2, "compare") for name in ("lt", "le", "gt", "ge", "eq", "ne")),
@@ -92,9 +92,7 @@ def cast(value: Expr, dtype: str) -> Expr:
 
 def dtype_of(value: Expr) -> str:
     """Return the Torch name of the dtype that an expression has."""
-    if isinstance(value, Const | Read | Call):
-        return value.dtype
-    return dtype_of(value.then)
+    return dtype_of(value.then) if isinstance(value, Select) else value.dtype
 
 
 def children(value: Expr) -> tuple[Expr, ...]:

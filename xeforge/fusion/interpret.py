@@ -18,6 +18,7 @@ from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Call
 from xeforge.fusion.ir import Const
 from xeforge.fusion.ir import Expr
+from xeforge.fusion.ir import Position
 from xeforge.fusion.ir import Program
 from xeforge.fusion.ir import Read
 from xeforge.fusion.ir import Stmt
@@ -160,6 +161,9 @@ class _Run:
             if expr.function == "cast":
                 return self.formats.rounded(args[0], expr.dtype)
             return self.formats.rounded(apply(expr.function, args), expr.dtype)
+        if isinstance(expr, Position):
+            place = np.asarray(expr.of.evaluate(self.mesh))
+            return self.formats.rounded(place, expr.dtype)
         holds = self._mask(expr.guard)
         then = self._value(expr.then, where & holds)
         return np.where(holds, then, self._value(expr.otherwise, where & ~holds))

@@ -118,7 +118,20 @@ class Select:
     otherwise: "Expr"
 
 
-Expr: TypeAlias = Union[Const, Read, Call, Select]
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where the statement is, as a number: class numbers and masks compare with it.
+
+    Attributes:
+        of: An expression in the axes.
+        dtype: Torch name of an integer or float format.
+    """
+
+    of: Affine
+    dtype: str
+
+
+Expr: TypeAlias = Union[Const, Read, Call, Select, Position]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +201,19 @@ class Stmt:
         """Return the constraints that decide which elements are written."""
         return tuple(each for each in self.constraints if not each.of.names() & self.reduced())
 
+    def used_axes(self) -> frozenset[str]:
+        """Return every name that stands for an axis somewhere in the statement."""
+        reads = self.reads()
+        indices = [
+            each
+            for access in (self.output, *(read.access for read in reads))
+            for each in access.index
+        ]
+        conditions = [*self.constraints, *(each for read in reads for each in read.conditions)]
+        used = {name for each in indices for name in each.names()}
+        used |= {name for each in conditions for name in each.of.names()}
+        return frozenset(used | self.reduced() | set(_named(self.body)))
+
     def reads(self) -> tuple["GuardedRead", ...]:
         """Return every read of the body in order, with all conditions under which it happens."""
         return tuple(_reads(self.body, self.constraints))
@@ -244,6 +270,19 @@ class Program:
             each for each in self.arrays if each.role != "intermediate" or each.name in named
         )
         return replace(self, arrays=arrays, statements=statements, passes=(*self.passes, by))
+
+
+def _named(value: Expr) -> Iterator[str]:
+    """Yield axes of positions and selections; those of reads are found with the reads."""
+    if isinstance(value, Position):
+        yield from value.of.names()
+    elif isinstance(value, Call):
+        for part in value.args:
+            yield from _named(part)
+    elif isinstance(value, Select):
+        yield from (name for each in value.guard for name in each.of.names())
+        yield from _named(value.then)
+        yield from _named(value.otherwise)
 
 
 def _reads(value: Expr, conditions: tuple[Condition, ...]) -> Iterator[GuardedRead]:

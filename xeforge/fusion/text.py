@@ -9,6 +9,7 @@ from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Call
 from xeforge.fusion.ir import Const
 from xeforge.fusion.ir import Expr
+from xeforge.fusion.ir import Position
 from xeforge.fusion.ir import Program
 from xeforge.fusion.ir import Read
 from xeforge.fusion.ir import Stmt
@@ -58,6 +59,8 @@ def expr_text(value: Expr, binding: int = -1) -> str:
         return access_text(value.access)
     if isinstance(value, Call):
         return _call(value, binding)
+    if isinstance(value, Position):
+        return f"<{value.of}>"
     then, otherwise = expr_text(value.then), expr_text(value.otherwise)
     return f"({then} where {_conditions(value.guard)} else {otherwise})"
 

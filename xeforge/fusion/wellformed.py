@@ -146,16 +146,10 @@ def _unknown(program: Program) -> Iterator[Violation]:
         if name not in arrays:
             yield Violation(Rule.KNOWN_NAMES, name, "no such array")
     for stmt in program.statements:
-        reads = stmt.reads()
-        for access in (stmt.output, *(read.access for read in reads)):
+        for access in (stmt.output, *(read.access for read in stmt.reads())):
             if access.array not in arrays:
                 yield Violation(Rule.KNOWN_NAMES, stmt.name, f"no array {access.array}")
-        used = {name for each in stmt.output.index for name in each.names()}
-        used |= {name for each in stmt.constraints for name in each.of.names()}
-        for read in reads:
-            used |= {name for each in read.access.index for name in each.names()}
-            used |= {name for each in read.conditions for name in each.of.names()}
-        for name in sorted((used | stmt.reduced()) - set(stmt.extents())):
+        for name in sorted(stmt.used_axes() - set(stmt.extents())):
             yield Violation(Rule.KNOWN_NAMES, stmt.name, f"no axis {name}")
 
 

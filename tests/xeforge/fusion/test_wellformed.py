@@ -26,6 +26,7 @@ from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Axis
 from xeforge.fusion.ir import Call
 from xeforge.fusion.ir import Const
+from xeforge.fusion.ir import Position
 from xeforge.fusion.ir import Reduce
 from xeforge.fusion.ir import Select
 from xeforge.fusion.wellformed import Malformed
@@ -48,6 +49,10 @@ BROKEN = {
         Rule.KNOWN_NAMES,
     ),
     "an unknown axis": (with_stmt("bent", body=read("p", ROW, DEEP)), Rule.KNOWN_NAMES),
+    "an unknown axis in a position": (
+        with_stmt("bent", body=Position(DEEP, "float32")),
+        Rule.KNOWN_NAMES,
+    ),
     "an unknown reduced axis": (
         with_stmt("total", reduce=Reduce(("m",), "sum", "float32")),
         Rule.KNOWN_NAMES,

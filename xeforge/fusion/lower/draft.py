@@ -15,6 +15,7 @@ from xeforge.fusion.ir import Axis
 from xeforge.fusion.ir import Call
 from xeforge.fusion.ir import Expr
 from xeforge.fusion.ir import Monoid
+from xeforge.fusion.ir import Position
 from xeforge.fusion.ir import Read
 from xeforge.fusion.ir import Reduce
 from xeforge.fusion.ir import Role
@@ -139,6 +140,8 @@ def _simplified(value: Expr, extents: dict[str, int]) -> Expr:
     if isinstance(value, Call):
         args = tuple(_simplified(each, extents) for each in value.args)
         return Call(value.function, args, value.dtype)
+    if isinstance(value, Position):
+        return Position(value.of.simplified(extents), value.dtype)
     if isinstance(value, Select):
         guard = _conditions(value.guard, extents)
         then = _simplified(value.then, extents)

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from collections.abc import Mapping
 
 from xeforge.fusion.front.graph import Node
+from xeforge.fusion.lower import attention
+from xeforge.fusion.lower import constants
 from xeforge.fusion.lower import contractions
 from xeforge.fusion.lower import convolutions
 from xeforge.fusion.lower import layout
+from xeforge.fusion.lower import losses
 from xeforge.fusion.lower import norms
 from xeforge.fusion.lower import pointwise
 from xeforge.fusion.lower import pools
@@ -24,4 +27,7 @@ OPERATORS: Mapping[str, Lowering] = {
     **pools.LOWERINGS,
     **contractions.LOWERINGS,
     **convolutions.LOWERINGS,
+    **constants.LOWERINGS,
+    **losses.LOWERINGS,
+    **attention.LOWERINGS,
 }

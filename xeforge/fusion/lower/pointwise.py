@@ -133,6 +133,38 @@ def _square(_: Arguments, operand: Callable[[str], Expr]) -> Expr:
     return call("mul", value, value)
 
 
+def _ternary(function: str) -> _Build:
+    def build(args: Arguments, operand: Callable[[str], Expr]) -> Expr:
+        base = operand("self")
+        term = call(function, operand("tensor1"), operand("tensor2"))
+        return call("add", base, call("mul", term, _like(base, args.number("value", 1))))
+
+    return build
+
+
+def _lerp(_: Arguments, operand: Callable[[str], Expr]) -> Expr:
+    start = operand("self")
+    return call("add", start, call("mul", operand("weight"), call("sub", operand("end"), start)))
+
+
+def _log_sigmoid(_: Arguments, operand: Callable[[str], Expr]) -> Expr:
+    value = operand("self")
+    tail = call("log1p", call("exp", call("neg", call("abs", value))))
+    return call("sub", call("minimum", value, _like(value, 0.0)), tail)
+
+
+def _threshold(args: Arguments, operand: Callable[[str], Expr]) -> Expr:
+    value = operand("self")
+    is_low = call("le", value, _like(value, args.number("threshold", 0)))
+    return call("where", is_low, _like(value, args.number("value", 0)), value)
+
+
+def _celu(args: Arguments, operand: Callable[[str], Expr]) -> Expr:
+    value = operand("self")
+    alpha = args.number("alpha", 1)
+    return call("elu", value, *(_like(value, each) for each in (alpha, 1.0, 1 / alpha)))
+
+
 def _log_in(base: float) -> _Build:
     def build(_: Arguments, operand: Callable[[str], Expr]) -> Expr:
         value = call("log", operand("self"))
@@ -146,8 +178,8 @@ _OPERATORS: Mapping[str, tuple[tuple[str, ...], _Build]] = {
         name: _unary(name)
         for name in (
             *("abs", "neg", "exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "erf", "tanh"),
-            *("sin", "cos", "floor", "relu", "sigmoid", "silu", "mish", "hardswish"),
-            "hardsigmoid",
+            *("sin", "cos", "tan", "exp2", "floor", "ceil", "trunc", "sign", "relu", "sigmoid"),
+            *("silu", "mish", "hardswish", "hardsigmoid"),
         )
     },
     **{name: _binary(name) for name in ("mul", "minimum", "maximum")},
@@ -172,6 +204,12 @@ _OPERATORS: Mapping[str, tuple[tuple[str, ...], _Build]] = {
     "selu": (("self",), _selu),
     "reciprocal": (("self",), _reciprocal),
     "square": (("self",), _square),
+    "addcmul": (("self", "tensor1", "tensor2", "value"), _ternary("mul")),
+    "addcdiv": (("self", "tensor1", "tensor2", "value"), _ternary("div")),
+    "lerp": (("self", "end", "weight"), _lerp),
+    "log_sigmoid": (("self",), _log_sigmoid),
+    "threshold": (("self", "threshold", "value"), _threshold),
+    "celu": (("self", "alpha"), _celu),
     "log2": (("self",), _log_in(2.0)),
     "log10": (("self",), _log_in(10.0)),
 }

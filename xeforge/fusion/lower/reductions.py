@@ -187,7 +187,7 @@ def lower_variance(draft: Draft, node: Node) -> Value:
     return _lower(draft, node, build)
 
 
-def _shifted_sum(draft: Draft, node: Node, value: Value, dims: Dims) -> tuple[Value, Value]:
+def shifted_sum(draft: Draft, node: Node, value: Value, dims: Dims) -> tuple[Value, Value]:
     """Write the maxima and the sums of exponentials of what is left without them."""
     wide = compute_dtype(value.dtype)
     name = draft.step(node, "max")
@@ -215,7 +215,7 @@ def lower_logsumexp(draft: Draft, node: Node) -> Value:
     """Maximum, sum of shifted exponentials, logarithm."""
 
     def build(value: Value, dims: Dims, _: Arguments) -> Value:
-        highest, total = _shifted_sum(draft, node, value, dims)
+        highest, total = shifted_sum(draft, node, value, dims)
 
         def body(at: At) -> Expr:
             shift = _shift(node, widened(highest.at(at), value.dtype))
@@ -231,7 +231,7 @@ def lower_softmax(draft: Draft, node: Node) -> Value:
     args = Arguments(node, "self", "dim", "dtype")
     value = draft.value(args.ref("self"))
     dims = folded_dims(node, value.shape, args.integers("dim"))
-    highest, total = _shifted_sum(draft, node, value, dims)
+    highest, total = shifted_sum(draft, node, value, dims)
 
     def body(at: At) -> Expr:
         outer = dims.outer(at)

@@ -7,6 +7,7 @@ from graphs import Recorder
 from graphs import check
 
 UNARY = (
+    *("tan", "exp2", "ceil", "trunc", "sign", "log_sigmoid", "celu"),
     *("abs", "neg", "exp", "expm1", "erf", "tanh", "sin", "cos", "floor", "relu", "sigmoid"),
     *("silu", "mish", "hardswish", "hardsigmoid", "relu6", "selu", "square", "gelu", "softplus"),
     *("leaky_relu", "elu", "hardtanh", "reciprocal"),
@@ -48,6 +49,20 @@ def test_functions_of_positive_operands(op):
 def test_functions_with_numbers(op, args):
     recorder = Recorder()
     check(recorder, recorder.op(op, recorder.input(4, 3), *args))
+
+
+def test_operators_of_three_operands():
+    recorder = Recorder()
+    x, y = recorder.input(4, 3), recorder.input(3)
+    z = recorder.input(4, 1, low=0.5)
+    check(
+        recorder,
+        recorder.op("addcmul", x, y, z, value=0.5),
+        recorder.op("addcdiv", x, y, z),
+        recorder.op("lerp", x, recorder.op("mul", x, y), 0.3),
+        recorder.op("threshold", x, 0.2, -1.0),
+        recorder.op("celu", x, 1.7),
+    )
 
 
 def test_gelu_by_tanh():
