@@ -62,3 +62,10 @@ def test_adaptive_pool_to_another_size_is_refused():
     with pytest.raises(CannotLower) as caught:
         program_of(recorder, pooled)
     assert caught.value.refusal.operator == "adaptive_avg_pool1d"
+
+
+def test_windows_that_only_lack_elements_at_the_start_are_counted():
+    recorder = Recorder()
+    x = recorder.input(1, 2, 8)
+    program = check(recorder, recorder.op("avg_pool1d", x, [3], [2], [1], False, False))
+    assert len(program.statements) == 3
