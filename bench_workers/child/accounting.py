@@ -6,11 +6,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 _FREE = frozenset(
     {
-        "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "zeros", "ones",
-        "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full",
-        "zero_", "fill_", "arange", "scalar_tensor", "set_", "resize_", "lift_fresh", "detach",
-        "is_pinned", "_unsafe_view", "_reshape_alias", "sym_size", "sym_stride", "record_stream",
-        "zero", "fill",
+        "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided",
+        "zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones",
+        "new_full", "zero_", "fill_", "arange", "scalar_tensor", "set_", "resize_", "lift_fresh",
+        "detach", "is_pinned", "_unsafe_view", "_reshape_alias", "sym_size", "sym_stride",
+        "record_stream", "zero", "fill",
     }
 )  # fmt: skip
 _COPIES = frozenset(

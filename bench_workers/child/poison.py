@@ -10,7 +10,9 @@ FIRST = "nan"
 SECOND = "finite"
 _FINITE = -73.5
 _INTEGERS = {FIRST: 0x5B, SECOND: 0x35}
-_FRESH = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
+_FRESH = frozenset(
+    ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
+)
 
 
 def value_of(dtype: torch.dtype, which: str) -> float | int | bool:

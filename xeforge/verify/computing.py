@@ -7,8 +7,8 @@ def _words(text: str) -> frozenset[str]:
 
 FREE_TORCH = _words(
     """
-    empty empty_like empty_strided zeros zeros_like ones ones_like full full_like tensor as_tensor
-    as_strided asarray device dtype Size Tensor Generator finfo iinfo is_tensor
+    empty empty_like empty_strided empty_permuted zeros zeros_like ones ones_like full full_like
+    tensor as_tensor as_strided asarray device dtype Size Tensor Generator finfo iinfo is_tensor
     is_floating_point is_complex is_grad_enabled no_grad inference_mode enable_grad set_grad_enabled
     get_default_dtype get_device_module result_type promote_types can_cast numel typename
     view_as_real view_as_complex reshape flatten unflatten squeeze unsqueeze transpose permute
@@ -31,6 +31,7 @@ FREE_PREFIXES = (
     "torch.backends.",
     "torch.autograd.",
     "torch.version.",
+    "torch.__version__.",
     "torch.library.",
     "torch.jit.ignore",
     "torch.jit.unused",
@@ -58,8 +59,8 @@ COMPUTING_METHODS = _words(
     kthvalue ldexp lgamma log10 log1p logaddexp logaddexp2 logcumsumexp logical_xor logit
     masked_scatter masked_select matrix_exp matrix_power msort multiply nan_to_num nanmean
     nanmedian nanquantile nansum negative polygamma prelu rad2deg renorm repeat_interleave rot90
-    scatter_reduce sgn sign sinc sinh sspaddmm subtract take_along_dim tan true_divide trunc vdot
-    xlogy
+    scatter_reduce sgn sign sinc sinh smm sspaddmm subtract take_along_dim tan true_divide trunc
+    vdot xlogy
     """
 )
 """Tensor methods that compute, or hand values to numpy, which does; names that containers have too
@@ -104,5 +105,6 @@ COMPUTING_PREFIXES = (
     "torch.linalg.",
     "torch.fft.",
     "torch.autograd.functional.",
+    "torch.nn.attention.",
 )
 """Parts of torch in which everything computes."""

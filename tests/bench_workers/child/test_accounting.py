@@ -9,6 +9,7 @@ account = Accounting()
 x = torch.randn(4, 4)
 with account:
     y = torch.empty_like(x).zero_()
+    p = torch.empty_permuted((2, 3), (1, 0))
     z = x.t().reshape(-1)[2:].view(-1, 2).unsqueeze(0)
     w = (x @ x).half().contiguous()
     n = x.sum().item()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from xeforge.domain.evidence import Finding
 from xeforge.domain.verdict import Reason
+from xeforge.source.imports import ImportTable
 from xeforge.source.scopes import functions_in
 from xeforge.verify.computing import COMPILING
 from xeforge.verify.computing import COMPUTING_FUNCTIONS
@@ -70,19 +71,32 @@ def computing_calls(reading: Reading) -> Iterator[tuple[str, int]]:
 
 
 def _inside(reading: Reading) -> set[int]:
-    """Return the nodes of jit functions; not of one that is also called as plain Python."""
+    """Return the nodes of jit functions; not of one that is also used as plain Python."""
     jit = {each.line for each in reading.contents.jit_functions}
     kernels = [node for _, node in functions_in(reading.tree) if node.lineno in jit]
     inside = {node: {id(inner) for inner in ast.walk(node)} for node in kernels}
     bodies = set[int]().union(*inside.values())
-    called = {
-        node.func.id
+    handed = {
+        id(each)
         for node in ast.walk(reading.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and id(node) not in bodies
+        if isinstance(node, ast.Call) and _makes_kernels(node.func, reading.imports)
+        for each in node.args
+    }
+    python = {
+        node.id
+        for node in ast.walk(reading.tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        if id(node) not in bodies | handed
     }
     return set[int]().union(
-        *(ids for node, ids in inside.items() if node.decorator_list or node.name not in called)
+        *(ids for node, ids in inside.items() if node.decorator_list or node.name not in python)
     )
+
+
+def _makes_kernels(wrapper: ast.expr, imports: ImportTable) -> bool:
+    """Say whether ``wrapper(function)`` makes a kernel of it: ``triton.jit`` and its like."""
+    called = wrapper.func if isinstance(wrapper, ast.Call) else wrapper
+    return imports.is_triton(called, "jit", "autotune", "heuristics")
 
 
 def _of_torch(call: ast.Call, reading: Reading) -> str:
@@ -116,13 +130,17 @@ def _is_method(name: str) -> bool:
 
 
 def _parts(tree: ast.Module) -> set[int]:
-    """Return the expressions that are called at once, or are the front of a longer name."""
+    """Return what is called at once, is the front of a longer name, or only says of what type."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             found.add(id(node.func))
+            if ast.unparse(node.func) in ("isinstance", "issubclass"):
+                found |= {id(inner) for each in node.args[1:] for inner in ast.walk(each)}
         elif isinstance(node, ast.Attribute):
             found.add(id(node.value))
+        for note in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            found |= {id(inner) for inner in ast.walk(note)} if note is not None else set()
     return found
 
 
@@ -138,9 +156,16 @@ def _handed_on(node: ast.Attribute | ast.Name, reading: Reading, imported: set[s
     member = dotted.removeprefix("torch.")
     is_function = "." not in member and member[:1].islower() and member not in NO_FUNCTIONS
     is_computing = dotted in COMPILING or dotted.startswith(COMPUTING_PREFIXES)
-    is_known = dotted.rpartition(".")[2] in COMPUTING_FUNCTIONS
+    is_known = dotted.rpartition(".")[2] in COMPUTING_FUNCTIONS or _is_layer(dotted)
     is_dtype = member.startswith(("float8", "float4"))
     return dotted if is_computing or is_known or (is_function and not is_dtype) else ""
+
+
+def _is_layer(dotted: str) -> bool:
+    """Say whether a name is a class of ``torch.nn`` whose objects compute."""
+    last = dotted.rpartition(".")[2]
+    is_class = last[:1].isupper() and dotted.startswith(("torch.nn.", "torch.nn.modules."))
+    return is_class and last not in EMPTY_MODULES and dotted.count(".") in (2, 4)
 
 
 def _bound_method(node: ast.Attribute | ast.Name, dotted: str) -> str:

@@ -64,6 +64,7 @@ def _ways(reading: Reading) -> _Found:
             yield "makes a class from parts", node.lineno
         if isinstance(node, ast.Name | ast.Attribute) and id(node) not in fronts:
             yield from _handed_on(node, reading)
+    yield from _imported_as_two(reading.tree)
     yield from _loose_builtins(reading.tree)
     yield from _bound_anew(reading)
     yield from _between_kernel_and_jit(reading)
@@ -115,6 +116,23 @@ def _imports(node: ast.Import | ast.ImportFrom) -> _Found:
             alias.name in INNARDS or (root in _ROOTS and _is_hidden(root, dotted, rest))
         ):
             yield f"imports {dotted}", node.lineno
+
+
+def _imported_as_two(tree: ast.Module) -> _Found:
+    """Yield names that mean one thing in one place and another elsewhere; parts of Triton aside."""
+    meanings = {"torch": "torch", "triton": "triton", "tl": "triton.language"}
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    for node in imports:
+        for alias in node.names:
+            base = node.module if isinstance(node, ast.ImportFrom) else None
+            whole = alias.name if base is None else f"{base}.{alias.name}"
+            is_root = base is None and alias.asname is None
+            dotted = alias.name.partition(".")[0] if is_root else whole
+            name = alias.asname or (dotted if is_root else alias.name)
+            before = meanings.setdefault(name, dotted)
+            are_fallbacks = before.startswith("triton.") and dotted.startswith("triton.")
+            if before != dotted and not are_fallbacks:
+                yield f"imports both {before} and {dotted} as {name}", node.lineno
 
 
 def _fronts(tree: ast.Module) -> set[int]:

@@ -91,6 +91,19 @@ def test_imports_of_hidden_parts_are_refused(ask, top):
 
 
 @pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import torch as m\nimport math as m", "imports both torch and math as m"),
+        ("from torch import softmax as m\nfrom math import exp as m", "torch.softmax and math.exp"),
+        ("import math as torch", "imports both torch and math as torch"),
+    ],
+)
+def test_an_imported_name_has_one_meaning(ask, code, words):
+    found = adding(ask, code)
+    assert any(words in each.message for each in found)
+
+
+@pytest.mark.parametrize(
     "top",
     [
         "def f(x: \"__import__('os').system('ls')\"):\n    pass\n",
@@ -120,6 +133,8 @@ def test_code_in_quoted_annotations_is_read(ask, top):
         ("pass", "from triton.tools.tensor_descriptor import TensorDescriptor\n"),
         ("pass", "try:\n    import triton\nexcept ImportError:\n    triton = None\n"),
         ("pass", "from torch.types import Device\n"),
+        ("pass", "from triton.language.math import exp2\nfrom triton.language import exp2\n"),
+        ("import torch.xpu\nimport torch.nn as nn", ""),
         ("pass", "jit = triton.jit\n"),
     ],
 )
