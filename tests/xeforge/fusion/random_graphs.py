@@ -4,7 +4,8 @@ import math
 import random
 
 import torch
-from graphs import Recorder
+
+from tests.xeforge.fusion.graphs import Recorder
 
 MOST_ELEMENTS = 600
 UNARY = (

@@ -1,8 +1,7 @@
 """Bytes and operations, against what is counted by hand."""
 
-from graphs import Recorder
-from graphs import program_of
-
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import program_of
 from xeforge.fusion.cost import program_cost
 
 

@@ -2,11 +2,10 @@
 
 import itertools
 
-from graphs import Recorder
-from graphs import program_of
-from samples import COLUMNS
-from samples import PROGRAM
-
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import program_of
+from tests.xeforge.fusion.samples import COLUMNS
+from tests.xeforge.fusion.samples import PROGRAM
 from xeforge.fusion.deps import flow_dependences
 from xeforge.fusion.ir import Access
 from xeforge.fusion.isl import Relation

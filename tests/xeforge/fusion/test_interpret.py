@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from samples import BENT
-from samples import COL
-from samples import COLUMNS
-from samples import DEPTH
-from samples import PRODUCT
-from samples import PROGRAM
-from samples import ROW
-from samples import ROWS
-from samples import TOTAL
-from samples import read
-from samples import with_stmt
 
+from tests.xeforge.fusion.samples import BENT
+from tests.xeforge.fusion.samples import COL
+from tests.xeforge.fusion.samples import COLUMNS
+from tests.xeforge.fusion.samples import DEPTH
+from tests.xeforge.fusion.samples import PRODUCT
+from tests.xeforge.fusion.samples import PROGRAM
+from tests.xeforge.fusion.samples import ROW
+from tests.xeforge.fusion.samples import ROWS
+from tests.xeforge.fusion.samples import TOTAL
+from tests.xeforge.fusion.samples import read
+from tests.xeforge.fusion.samples import with_stmt
 from xeforge.errors import BadRequest
 from xeforge.fusion.affine import at_least
 from xeforge.fusion.affine import axis

@@ -1,10 +1,10 @@
 """Questions about integer sets: exact answers, or a typed refusal."""
 
 import pytest
-from samples import COLUMNS
-from samples import PROGRAM
-from samples import ROWS
 
+from tests.xeforge.fusion.samples import COLUMNS
+from tests.xeforge.fusion.samples import PROGRAM
+from tests.xeforge.fusion.samples import ROWS
 from xeforge.fusion import isl
 from xeforge.fusion.affine import at_least
 from xeforge.fusion.affine import axis

@@ -3,12 +3,12 @@
 import itertools
 
 import pytest
-from graphs import Recorder
-from graphs import program_of
-from samples import COLUMNS
-from samples import DEPTH
-from samples import PROGRAM
 
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import program_of
+from tests.xeforge.fusion.samples import COLUMNS
+from tests.xeforge.fusion.samples import DEPTH
+from tests.xeforge.fusion.samples import PROGRAM
 from xeforge.fusion.affine import axis
 from xeforge.fusion.affine import number
 from xeforge.fusion.legality import may_reorder

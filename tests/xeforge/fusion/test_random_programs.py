@@ -3,13 +3,13 @@
 from collections import Counter
 
 import pytest
-from graphs import check
 from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from random_graphs import Grower
 
+from tests.xeforge.fusion.graphs import check
+from tests.xeforge.fusion.random_graphs import Grower
 from xeforge.fusion.legality import may_reorder
 
 SETTINGS = {"deadline": None, "derandomize": True, "suppress_health_check": list(HealthCheck)}

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from graphs import Recorder
-from graphs import check
 
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
 from xeforge.fusion.affine import axis
 from xeforge.fusion.affine import below
 from xeforge.fusion.functions import call

@@ -3,19 +3,19 @@
 from dataclasses import replace
 
 import pytest
-from samples import BENT
-from samples import COL
-from samples import COLUMNS
-from samples import DEEP
-from samples import PRODUCT
-from samples import PROGRAM
-from samples import ROW
-from samples import ROWS
-from samples import TOTAL
-from samples import read
-from samples import with_array
-from samples import with_stmt
 
+from tests.xeforge.fusion.samples import BENT
+from tests.xeforge.fusion.samples import COL
+from tests.xeforge.fusion.samples import COLUMNS
+from tests.xeforge.fusion.samples import DEEP
+from tests.xeforge.fusion.samples import PRODUCT
+from tests.xeforge.fusion.samples import PROGRAM
+from tests.xeforge.fusion.samples import ROW
+from tests.xeforge.fusion.samples import ROWS
+from tests.xeforge.fusion.samples import TOTAL
+from tests.xeforge.fusion.samples import read
+from tests.xeforge.fusion.samples import with_array
+from tests.xeforge.fusion.samples import with_stmt
 from xeforge.fusion.affine import at_least
 from xeforge.fusion.affine import axis
 from xeforge.fusion.affine import below

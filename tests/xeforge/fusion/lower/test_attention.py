@@ -1,8 +1,9 @@
 """Scaled dot-product attention against Torch in float64."""
 
 import pytest
-from graphs import Recorder
-from graphs import check
+
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
 
 OP = "scaled_dot_product_attention"
 

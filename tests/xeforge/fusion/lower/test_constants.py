@@ -1,8 +1,9 @@
 """Numbers in a shape, and triangles."""
 
 import pytest
-from graphs import Recorder
-from graphs import check
+
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
 
 
 @pytest.mark.parametrize("diagonal", [-1, 0, 2])

@@ -1,9 +1,10 @@
 """Convolutions and transposed convolutions against Torch in float64."""
 
 import pytest
-from graphs import Recorder
-from graphs import check
-from graphs import program_of
+
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
+from tests.xeforge.fusion.graphs import program_of
 
 SIZES = {1: (9,), 2: (7, 6), 3: (5, 4, 6)}
 KERNELS = {1: (3,), 2: (3, 2), 3: (2, 3, 1)}

@@ -1,8 +1,9 @@
 """Views become indices; joins and paddings become one statement."""
 
 import pytest
-from graphs import Recorder
-from graphs import check
+
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
 
 
 @pytest.mark.parametrize(

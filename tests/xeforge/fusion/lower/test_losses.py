@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from graphs import Recorder
-from graphs import check
-from graphs import program_of
 
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
+from tests.xeforge.fusion.graphs import program_of
 from xeforge.fusion.lower.arguments import CannotLower
 
 REDUCTIONS = (0, 1, 2)

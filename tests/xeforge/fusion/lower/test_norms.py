@@ -1,8 +1,9 @@
 """Norms against Torch in float64."""
 
 import pytest
-from graphs import Recorder
-from graphs import check
+
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
 
 
 def weights(recorder, *shape, count=2):

@@ -3,8 +3,9 @@
 import math
 
 import pytest
-from graphs import Recorder
-from graphs import check
+
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
 
 UNARY = (
     *("tan", "exp2", "ceil", "trunc", "sign", "log_sigmoid", "celu"),

@@ -1,10 +1,10 @@
 """Pools against Torch in float64."""
 
 import pytest
-from graphs import Recorder
-from graphs import check
-from graphs import program_of
 
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
+from tests.xeforge.fusion.graphs import program_of
 from xeforge.fusion.lower.arguments import CannotLower
 
 SIZES = {1: (9,), 2: (7, 8), 3: (5, 6, 4)}

@@ -3,8 +3,9 @@
 import math
 
 import pytest
-from graphs import Recorder
-from graphs import check
+
+from tests.xeforge.fusion.graphs import Recorder
+from tests.xeforge.fusion.graphs import check
 
 DIMS = ([0], [1], [2], [-1], [0, 2], [0, 1, 2])
 
