@@ -45,6 +45,7 @@ def count(payload: dict[str, Any]) -> dict[str, Any]:
     import loading
     import model_call
     import standin_driver
+    import tensor_methods
     from counting_launches import LaunchCounter
     from library_work import LibraryWork
 
@@ -52,6 +53,7 @@ def count(payload: dict[str, Any]) -> dict[str, Any]:
     is_nvidia = target["backend"] == "cuda"
     counting_builder.install("tf32" if is_nvidia else "ieee")
     libdevice_stand_ins.install()
+    tensor_methods.install()
     standin_driver.install(target, facts, fakes.claimed_device(target))
     limit = float(payload.get("seconds", DEFAULT_SECONDS))
     counter = LaunchCounter(ends_at_seconds=time.perf_counter() + limit)

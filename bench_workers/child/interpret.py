@@ -20,6 +20,7 @@ def install() -> None:
     """Give the interpreter what it lacks. Idempotent."""
     import libdevice_stand_ins
     import scalar_indices
+    import tensor_methods
     from bf16 import install_bf16
     from bounds import install_bounds
 
@@ -28,6 +29,7 @@ def install() -> None:
     install_bounds()
     libdevice_stand_ins.install()
     scalar_indices.install()
+    tensor_methods.install()
     _patch_once_per_launch()
     _allow_overflow()
 
