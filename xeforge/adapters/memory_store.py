@@ -68,7 +68,10 @@ class MemoryStore:
             now = self._clock.now_seconds()
             held = entry.leases.get(step)
             if held is not None and self._is_held(held, now):
-                raise LeaseLost(f"step {step} of job {job} is leased to {held.worker}")
+                raise LeaseLost(
+                    f"step {step} of job {job} is leased to {held.worker}",
+                    remedy="wait for the process that works on this job, or end it",
+                )
             token = entry.tokens.get(step, 0) + 1
             attempt = Attempt(job, step, token, worker, now + seconds)
             entry.tokens[step] = token

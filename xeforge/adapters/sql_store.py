@@ -151,7 +151,10 @@ class SqlStore:
             held = _find_lease(connection, job, step)
             now = self._clock.now_seconds()
             if held is not None and self._is_held(held, now):
-                raise LeaseLost(f"step {step} of job {job} is leased to {held.worker}")
+                raise LeaseLost(
+                    f"step {step} of job {job} is leased to {held.worker}",
+                    remedy="wait for the process that works on this job, or end it",
+                )
             token = 1 if held is None else held.token + 1
             attempt = Attempt(job, step, token, worker, now + seconds)
             _write_lease(connection, attempt, is_new=held is None)

@@ -55,7 +55,7 @@ def read_spec(source: SourceFile, *, variants: Sequence[str], prefers_xpu: bool)
         resolved = list(resolve_variant(layout, name))
         if name in chosen and len(resolved) > 1:
             notes.append(
-                f"all {len(resolved)} entries of {name} are optimized, not the first alone"
+                f"all {len(resolved)} entries of {name} are used, not the first alone"
             )
         for each in resolved:
             if each.too_large is None:
@@ -89,7 +89,7 @@ def _choose(
                     field="variant",
                     remedy=f"one of {', '.join(known)}",
                 )
-        return tuple(dict.fromkeys(asked)), f"optimized for {', '.join(asked)}, as asked"
+        return tuple(dict.fromkeys(asked)), f"shapes of {', '.join(asked)}, as asked"
     if layout.default_variant is not None:
         name = layout.default_variant
         if name not in known:
@@ -98,13 +98,13 @@ def _choose(
                 f"the spec has no variant {name!r}{nearest(name, known)}",
                 remedy=f"one of {', '.join(known)}",
             )
-        return (name,), f"optimized for {name}, the spec's default_variant"
+        return (name,), f"shapes of {name}, the spec's default_variant"
     for name in ("bench-gpu", "bench-xpu") if prefers_xpu else ("bench-gpu",):
         if name in known:
-            return (name,), f"optimized for {name}, the default where nothing is asked for"
+            return (name,), f"shapes of {name}, the default where nothing is asked for"
     if len(known) == 1:
         name = next(iter(known))
-        return (name,), f"optimized for {name}, the only variant"
+        return (name,), f"shapes of {name}, the only variant"
     raise BadRequest(
         "the spec has several variants and no default",
         file=layout.document.file,

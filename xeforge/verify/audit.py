@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xeforge.domain.case import Case
 from xeforge.domain.case import CaseKind
+from xeforge.domain.case import Fill
 from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.evidence import CaseEvidence
 from xeforge.domain.evidence import CaseStatus
@@ -20,6 +22,8 @@ from xeforge.verify.faults import case_faults
 from xeforge.verify.inputs import case_key
 from xeforge.verify.inputs import is_base
 from xeforge.verify.inputs import is_interpreted_key
+from xeforge.verify.places import describe_case
+from xeforge.verify.tolerance import error_bound
 
 _SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.SPEED)
 
@@ -78,6 +82,7 @@ def findings(
     found += _whole_faults(evidence, static_issues)
     found += build_faults(build)
     found += _never_ended(evidence)
+    found += _imprecise(evidence, planned)
     issues = [*_merged(found), *static_issues]
     issues.sort(key=lambda issue: _SEVERITIES.index(issue.severity))
     return AuditReport(
@@ -102,6 +107,35 @@ def _never_ended(evidence: Evidence) -> Iterator[Fault]:
             f"it never ended: {hung[0].message}, tried on {len(hung)} cases",
             remedy="look for a loop that does not end; if it is only slow, add a small variant "
             "such as ci to the spec",
+        )
+
+
+def _imprecise(evidence: Evidence, planned: Mapping[str, Case]) -> Iterator[Fault]:
+    """Yield a warning for the answer that is right by a wide tolerance alone.
+
+    It stays the user's kernel and the user's tolerance; a candidate may be as inaccurate, and no
+    more. Cases with huge inputs are left out, as for candidates.
+    """
+    worst: tuple[float, str] = (1.0, "")
+    for each in evidence.cases:
+        if each.fill == Fill.LARGE:
+            continue
+        for output in each.outputs:
+            bound = error_bound(output, planned.get(each.case), None)
+            if not bound or not output.error > bound or output.wrong_count:
+                continue
+            text = (
+                f"{describe_case(each)}: relative error against float64 is {output.error:.3g}, "
+                f"where twice the reference's own allows {bound:.3g}; within the tolerance only"
+            )
+            worst = max(worst, (output.error / bound, text))
+    if worst[1]:
+        yield Fault(
+            "precision",
+            Severity.WARNING,
+            worst[1],
+            remedy="tighten rtol and atol, or keep sums and products in float32",
+            spoils=False,
         )
 
 

@@ -76,7 +76,7 @@ def test_default_variant_and_the_others_verified_only(spec_of):
     assert (tall.flops, tall.moved_bytes) == (5 * 50000 * 768, 2 * (2 * 50000 * 768 + 768))
     assert (tall.rtol, tall.atol, ci.rtol, ci.atol) == (0.02, 0.002, 1e-2, 1e-5)
     assert (ci.dtype, ci.flops, ci.init_args) == ("bfloat16", None, None)
-    assert spec.notes == ("optimized for bench-gpu-tall, the spec's default_variant",)
+    assert spec.notes == ("shapes of bench-gpu-tall, the spec's default_variant",)
     assert spec.document.line(spec.paths["bench-gpu-tall[0]"]) == 8
 
 
@@ -94,8 +94,8 @@ def test_constructor_arguments_of_every_kind(spec_of):
 
 def test_what_was_decided_is_told(spec_of):
     notes = spec_of(LINEAR).notes
-    assert "optimized for bench-gpu, the default where nothing is asked for" in notes
-    assert "all 2 entries of bench-gpu are optimized, not the first alone" in notes
+    assert "shapes of bench-gpu, the default where nothing is asked for" in notes
+    assert "all 2 entries of bench-gpu are used, not the first alone" in notes
     assert any("weights" in each for each in notes)
 
 

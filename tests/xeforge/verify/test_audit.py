@@ -291,3 +291,13 @@ def test_a_kernel_that_never_ends_on_any_case_is_an_error(make, asked):
     assert issue.severity is Severity.ERROR
     assert "no answer within 15 s" in issue.message
     assert report.trusted_cases == ()
+
+
+def test_an_answer_right_by_a_wide_tolerance_alone_is_a_warning(make, audited):
+    inaccurate = make.output(error=0.3, reference_error=5e-4, wrong_count=0)
+    issue = only(audited(outputs=(inaccurate,)))
+    assert (issue.type, issue.severity) == ("precision", Severity.WARNING)
+    assert "relative error against float64 is 0.3" in issue.message
+    assert "within the tolerance only" in issue.message
+    assert audited(outputs=(inaccurate,)).trusted_cases
+    assert audited(fill="large", outputs=(inaccurate,)).issues == ()
