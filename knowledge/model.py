@@ -145,6 +145,7 @@ class DeviceEntry(_Entry):
     num_stages: Fact[Stages]
     spill_bytes_per_thread: Fact[Spill] | None
     launch_seconds: Fact[Seconds]
+    groups_per_s: Fact[Rate] | None
     tiles: Fact[Tiles]
 
 

@@ -71,6 +71,7 @@ class Device:
         num_stages: Values of Triton's ``num_stages`` worth trying, ascending.
         spill_bytes_per_thread: Spills above this are refused before any device time is spent.
         launch_seconds: Cost of one kernel launch that work cannot hide.
+        groups_per_s: Rate at which work-groups (Triton programs) can be started; None: not known.
         tiles: Tiles of matrix products worth trying first, best first.
         sources: Where each number was read or measured, by field name.
     """
@@ -101,6 +102,7 @@ class Device:
     launch_seconds: float
     tiles: tuple[Tile, ...]
     sources: Mapping[str, str]
+    groups_per_s: float | None = None
 
     def peak_flops_per_s(self, dtype: str) -> float:
         """Return the best rate any unit of this device reaches with operands of `dtype`.

@@ -98,7 +98,8 @@ class Estimate:
         workload: Workload name.
         weight: Its share in the geometric mean.
         seconds: Modelled time of one call.
-        bound: What limits it: ``"memory"``, ``"cache"``, ``"matrix"``, ``"vector"``, ``"launch"``.
+        bound: What limits it: ``"memory"``, ``"cache"``, ``"matrix"``, ``"vector"``,
+            ``"programs"``, ``"launch"``.
         work: Counted work behind it.
     """
 

@@ -58,15 +58,15 @@ class _Fill:
 def estimate(device: Device, workload: Workload, works: tuple[KernelWork, ...]) -> Estimate:
     """Model the time of one call: the launches one after the other.
 
-    Each launch takes as long as the slowest of memory, cache, matrix and vector units, a part
-    of what the others need, and the launch itself.
+    Each launch takes as long as the slowest of memory, cache, matrix and vector units and the
+    starting of its programs, a part of what the others need, and the launch itself.
 
     Args:
         device: Target.
         workload: Names the result.
         works: Counted launches; none: no time can be modelled, and it is infinite.
     """
-    parts = dict.fromkeys(("memory", "cache", "matrix", "vector", "launch"), 0.0)
+    parts = dict.fromkeys(("memory", "cache", "matrix", "vector", "programs", "launch"), 0.0)
     for work in works:
         times = launch_times(device, work)
         bound = max(times, key=lambda name: times[name])
@@ -99,6 +99,7 @@ def launch_times(device: Device, work: KernelWork) -> dict[str, float]:
         "cache": bus * total / cache,
         "matrix": arithmetic * matrix,
         "vector": arithmetic * vector,
+        "programs": work.programs / device.groups_per_s if device.groups_per_s else 0.0,
     }
 
 

@@ -98,6 +98,19 @@ def test_each_part_can_be_the_bound(make):
     assert estimate(make.device, make.workload(), (again,)).bound == "cache"
 
 
+def test_many_small_programs_are_bound_by_their_number(make):
+    """The record says 163 us for 262,144 programs where the bytes alone would take 121 us."""
+    size = 2.56e8
+    device = make.changed_device(groups_per_s=1.6e9)
+    counted = {"loaded_bytes": size, "stored_bytes": size, "unique_bytes": 2 * size}
+    small, large = (make.work(programs=programs, **counted) for programs in (2**18, 2**15))
+    times = [estimate(device, make.workload(), (each,)) for each in (small, large)]
+    assert [each.bound for each in times] == ["programs", "memory"]
+    assert times[0].seconds > 1.2 * times[1].seconds
+    unknown = [estimate(make.device, make.workload(), (each,)) for each in (small, large)]
+    assert unknown[0].seconds == pytest.approx(unknown[1].seconds, rel=0.1)
+
+
 def test_nothing_counted_is_no_time(make):
     given = estimate(make.device, make.workload(), ())
     assert given.seconds == inf
