@@ -54,9 +54,7 @@ def read_spec(source: SourceFile, *, variants: Sequence[str], prefers_xpu: bool)
     for name in (*chosen, *(each for each in layout.variants if each not in chosen)):
         resolved = list(resolve_variant(layout, name))
         if name in chosen and len(resolved) > 1:
-            notes.append(
-                f"all {len(resolved)} entries of {name} are used, not the first alone"
-            )
+            notes.append(f"all {len(resolved)} entries of {name} are used, not the first alone")
         for each in resolved:
             if each.too_large is None:
                 timed = replace(each.workload, is_timed=name in chosen)
