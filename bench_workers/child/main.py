@@ -14,6 +14,7 @@ import fcntl
 import importlib
 import json
 import os
+import signal
 import socket
 import sys
 import types
@@ -143,6 +144,8 @@ def preload(names: list[str]) -> dict[str, str]:
 def main(role: str, control: int, options: dict[str, Any]) -> None:
     """Serve until the other side closes."""
     faulthandler.enable()
+    # Ignored where we were started in the background; code that asks for it shall be heard.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(os.environ["HOME"])
     channel = open_channel(control)
     sys.path[:0] = [path for path in options.get("paths", []) if path not in sys.path]
