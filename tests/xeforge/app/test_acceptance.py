@@ -172,8 +172,8 @@ def test_private_words_are_replaced_longest_first():
     found = Acceptance(
         1, "xpu", "intel-b580", ARC, None, {}, "bubblewrap", 0.0, ("at /home/me",), (GOOD,), True
     )
-    words = {"/home/me/work": "<folder>", "/home/me": "<home>"}
-    said = replace(GOOD, message="/home/me/work/x and /home/me/y")
+    words = {"/home/me/lab": "<folder>", "/home/me": "<home>"}
+    said = replace(GOOD, message="/home/me/lab/x and /home/me/y")
     cleaned = scrubbed(replace(found, checks=(said,)), words)
     assert cleaned.checks[0].message == "<folder>/x and <home>/y"
     assert cleaned.notes == ("at <home>",)
