@@ -45,6 +45,9 @@ from xeforge.errors import PlatformError
 from xeforge.ports import TimingPlan
 
 _KEPT_BASELINES = 1
+_BASELINE_CHILDREN = 2
+_CHILDREN_OF_A_STEP = 2
+"""One is examined, another one is timed."""
 _INTERPRETED_ROOM = 2 << 30
 _HOST_MEMORY_BYTES = 16 << 30
 _DEVICE_SHARE = 0.25
@@ -198,7 +201,8 @@ class BenchEvaluator:
         found = self.card()
         ceilings = None if found is None else found[1]
         with self._leased(), ExitStack() as stack:
-            self._sessions.wait_for_opened()
+            with self._sessions.ledger.timing("host", "wait_opened"):
+                self._sessions.wait_for_opened()
             oracle = self._oracle_for(problem)
             baseline, twin = self._baseline(first)
             candidate = self._loaded(second)
@@ -257,10 +261,16 @@ class BenchEvaluator:
                     self._is_leased = False
 
     def _opened_ahead(self) -> int:
-        """Return how many children to keep with an open device: each takes memory of it."""
+        """Return how many children shall have an open device: each takes memory of it.
+
+        Those of this step were opened while the last one was examined; those of the next one open
+        beside this examination, where nothing is timed.
+        """
         if self._card is None:
             return 0
-        return 3 if self._card[0].memory_bytes >= _AMPLE_MEMORY_BYTES else 1
+        if self._card[0].memory_bytes < _AMPLE_MEMORY_BYTES:
+            return 1
+        return 2 * _CHILDREN_OF_A_STEP + (0 if self._baselines else _BASELINE_CHILDREN)
 
     def _oracle_for(self, problem: Problem) -> Oracle:
         if self._oracle is None or not self._oracle.adopt(problem):

@@ -16,7 +16,8 @@ def carry_cache(folder: Path, destination: Path, *, seen_as: Path | str) -> None
     """Copy compiled kernels from a child's directory so that another child finds them.
 
     The folder was written by untrusted code: only regular files two levels deep are read, links
-    are never followed, and a cache of more than 1 GiB is cut off.
+    are never followed, and a cache of more than 1 GiB is cut off. What is at the destination stays:
+    Triton names files by what they were compiled from.
 
     Args:
         folder: Cache that a child has written; missing: nothing is copied.
@@ -27,7 +28,10 @@ def carry_cache(folder: Path, destination: Path, *, seen_as: Path | str) -> None
     """
     room = _CACHE_LIMIT_BYTES
     for entry in _plain_entries(folder, directories=True):
+        there = set(_plain_entries(destination / entry, directories=False))
         for file in _plain_entries(folder / entry, directories=False):
+            if file in there:
+                continue
             data = _read_regular(folder / entry / file, room)
             if data is None:
                 continue

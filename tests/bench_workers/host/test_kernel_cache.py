@@ -31,3 +31,15 @@ def test_carried_caches_hold_plain_files_only(tmp_path: Path) -> None:
 def test_a_missing_cache_is_an_empty_one(tmp_path: Path) -> None:
     carry_cache(tmp_path / "none", tmp_path / "kept", seen_as="/job/cache")
     assert not (tmp_path / "kept").exists()
+
+
+def test_what_was_kept_is_not_replaced(tmp_path: Path) -> None:
+    cache, kept = tmp_path / "cache", tmp_path / "kept"
+    (cache / "abc").mkdir(parents=True)
+    (cache / "abc" / "k.cubin").write_bytes(b"code")
+    carry_cache(cache, kept, seen_as="/job/cache")
+    (cache / "abc" / "k.cubin").write_bytes(b"other code")
+    (cache / "abc" / "k.json").write_bytes(b"{}")
+    carry_cache(cache, kept, seen_as="/job/cache")
+    assert (kept / "abc" / "k.cubin").read_bytes() == b"code"
+    assert (kept / "abc" / "k.json").read_bytes() == b"{}"
