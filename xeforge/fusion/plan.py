@@ -37,7 +37,10 @@ class Group:
     ``contraction``
         The first statement sums products of two factors over ``k``; one factor knows ``m`` but
         not ``n``, the other one ``n`` but not ``m``. Statements after it run over ``batch``, ``m``
-        and ``n``; folds among them fold all of ``n`` away and what follows them may leave it out.
+        and ``n``; folds among them fold all of ``n`` away, or its last axes, the same ones in
+        every fold of the group (``n`` of a group norm is ``(group, channel)``, folded over
+        ``channel``; that of partial sums ``(tile, column)``), and what follows them may leave
+        these out. No axis has extent 1, and no read within the group has a guard.
     ``nest``
         One statement of any form.
 
