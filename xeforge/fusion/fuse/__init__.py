@@ -1,0 +1,1 @@
+"""From a program to a plan: which statements become one kernel, on which axes."""

@@ -1,0 +1,136 @@
+"""Groups while they grow: statement by statement, each into the best group it may join."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+
+from xeforge.fusion.fuse import contraction
+from xeforge.fusion.fuse import pointwise
+from xeforge.fusion.fuse import rows
+from xeforge.fusion.fuse.align import align
+from xeforge.fusion.fuse.machine import Machine
+from xeforge.fusion.ir import Program
+from xeforge.fusion.ir import Stmt
+from xeforge.fusion.plan import Family
+from xeforge.fusion.plan import Group
+from xeforge.fusion.plan import Plan
+
+_PREFERENCE: tuple[Family, ...] = ("contraction", "rows", "pointwise")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What growing may do.
+
+    Attributes:
+        machine: Says how much a tile may hold.
+        alone: Names of statements that start a group of their own.
+    """
+
+    machine: Machine
+    alone: frozenset[str] = frozenset()
+
+
+def grow(program: Program, limits: Limits) -> Plan:
+    """Put each statement into the best group it may join, or into a new one.
+
+    Args:
+        program: Well-formed; its axes have more than one point each.
+        limits: Says which statements may not join.
+    """
+    groups: list[Group] = []
+    notes: list[str] = []
+    for stmt in program.statements:
+        found = None if stmt.name in limits.alone else _joined(groups, stmt, limits.machine)
+        if found is not None:
+            groups[found[0]] = found[1]
+        else:
+            group, why = _start(stmt)
+            groups.append(group)
+            notes += why
+    ordered = _in_order(groups)
+    return Plan(program, tuple(_with_stored(ordered, program.outputs)), tuple(notes))
+
+
+def _start(stmt: Stmt) -> tuple[Group, list[str]]:
+    """Return the group that starts with a statement, and notes."""
+    reasons: list[str] = []
+    kinds = (contraction.recognise, rows.recognise) if stmt.reduce else (pointwise.recognise,)
+    for kind in kinds:
+        found = kind(stmt)
+        if isinstance(found, Group):
+            return found, []
+        reasons.append(found)
+        if found in {contraction.GUARDED, contraction.WINDOW}:
+            break  # A convolution as rows would read its windows again for each channel.
+    notes = [f"{stmt.name} is a nest of its own: {'; '.join(reasons)}"]
+    return Group(stmt.name, "nest", {}, (stmt,), ()), notes
+
+
+def _joined(groups: Sequence[Group], stmt: Stmt, machine: Machine) -> tuple[int, Group] | None:
+    """Return a group that takes the statement, and the group with it."""
+    for family in _PREFERENCE:
+        for place, group in enumerate(groups):
+            if group.family != family or not _reads(stmt, group):
+                continue
+            found = None if _runs_later(groups, place, stmt) else _join(group, stmt, machine)
+            if found is not None:
+                return place, found
+    return None
+
+
+def _join(group: Group, stmt: Stmt, machine: Machine) -> Group | None:
+    aligned = align(group, stmt)
+    if aligned is None:
+        return None
+    if group.family == "contraction":
+        return contraction.join(aligned.group, aligned.stmt, most_columns=machine.most_columns)
+    join = rows.join if group.family == "rows" else pointwise.join
+    return join(aligned.group, aligned.stmt)
+
+
+def _reads(stmt: Stmt, group: Group) -> bool:
+    return bool(written(group) & {each.access.array for each in stmt.reads()})
+
+
+def written(group: Group) -> frozenset[str]:
+    """Return the arrays that a group writes."""
+    return frozenset(each.output.array for each in group.statements)
+
+
+def _runs_later(groups: Sequence[Group], place: int, stmt: Stmt) -> bool:
+    """Say whether something that the statement reads from another group needs this group."""
+    needed = {each.access.array for each in stmt.reads()} - written(groups[place])
+    seen: set[int] = set()
+    while needed:
+        name = needed.pop()
+        for other, group in enumerate(groups):
+            if name in written(group) and other not in seen:
+                if other == place:
+                    return True
+                seen.add(other)
+                needed.update(group.given())
+    return False
+
+
+def _in_order(groups: Iterable[Group]) -> list[Group]:
+    """Return the groups so that each comes after those that it reads from."""
+    waiting, done = list(groups), []
+    while waiting:
+        missing = {name for each in waiting for name in written(each)}
+        ready = [each for each in waiting if not missing & set(each.given())]
+        if not ready:
+            raise ValueError("groups need each other in a circle")
+        done.append(ready[0])
+        waiting.remove(ready[0])
+    return done
+
+
+def _with_stored(groups: Sequence[Group], outputs: Sequence[str]) -> Iterator[Group]:
+    for group in groups:
+        needed = {name for other in groups if other is not group for name in other.given()}
+        needed.update(outputs)
+        stored = (each.output.array for each in group.statements)
+        yield replace(group, stored=tuple(name for name in stored if name in needed))
