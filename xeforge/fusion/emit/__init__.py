@@ -1,0 +1,1 @@
+"""Plans become source text: one folder per language."""
