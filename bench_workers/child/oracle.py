@@ -19,6 +19,8 @@ from running import same_bits
 from running import tensors_of
 
 _KEPT_BYTES = 4 * 2**30
+_KEPT_SHARE = 8
+"""Answers may take this part of the device's memory where that is more."""
 
 
 @dataclass(slots=True)
@@ -33,6 +35,7 @@ class Answered:
         wide: Outputs in float64; None when that is not possible.
         mutated: Positions of inputs the reference changes.
         aliased: Outputs of the reference that share memory with an input.
+        errors: Of the outputs in the reference's own dtype against float64, once they are known.
         differs: Whether the reference gives different bits twice.
         notes: For the reader.
     """
@@ -42,6 +45,7 @@ class Answered:
     state: dict[str, torch.Tensor]
     own: list[torch.Tensor] = field(default_factory=list)
     wide: list[torch.Tensor] | None = None
+    errors: dict[int, Any] = field(default_factory=dict)
     mutated: list[int] = field(default_factory=list)
     aliased: list[int] = field(default_factory=list)
     differs: bool = False
@@ -64,7 +68,8 @@ def _prepare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     key = case_key(payload)
     if key not in cases:
         cases[key] = _answer(session, payload)
-        while len(cases) > 1 and sum(each.size_bytes() for each in cases.values()) > _KEPT_BYTES:
+        room = max(_KEPT_BYTES, session.device.properties()["memory_bytes"] // _KEPT_SHARE)
+        while len(cases) > 1 and sum(each.size_bytes() for each in cases.values()) > room:
             cases.popitem(last=False)
     cases.move_to_end(key)
     answered = cases[key]
@@ -257,7 +262,9 @@ def _compare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
             wide=wide,
             rtol=float(payload["rtol"]),
             atol=float(payload["atol"]),
+            reference_error=answered.errors.get(index),
         )
+        answered.errors[index] = evidence["reference_error"]
         outputs.append(evidence)
         differing += changed
     return {"outputs": outputs, "differing": differing}
