@@ -17,9 +17,9 @@ UNARY = (
 class Grower:
     """Adds operators to a recorder; every value made so far may be an operand again."""
 
-    def __init__(self, seed, steps):
+    def __init__(self, seed, steps, dtype="float64"):
         self.choice = random.Random(seed)
-        self.recorder = Recorder(seed=seed % 2**31)
+        self.recorder = Recorder(dtype, seed=seed % 2**31)
         rank = self.choice.randint(1, 4)
         self.pool = [self.recorder.input(*self.sizes(rank))]
         self.used = set()

@@ -1,0 +1,130 @@
+"""Random programs through the Triton emitter and Triton's interpreter, against the oracle.
+
+    python -m benchmarks.fusion.fuzz_triton --programs 300 --out found.json
+
+The interpreter has no bfloat16 worth the name, so programs are in float32 and float16.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.fusion import emitted
+from tests.xeforge.fusion.graphs import program_of
+from tests.xeforge.fusion.random_graphs import Grower
+from xeforge.errors import UserError
+from xeforge.fusion.emit.triton.file import emit
+from xeforge.fusion.interpret import interpret
+from xeforge.fusion.ir import Program
+from xeforge.fusion.plan import Plan
+from xeforge.fusion.plan import unfused
+
+TOLERANCES = {"float32": 2e-5, "float16": 4e-3}
+"""Error that is always allowed, in units of an output's largest value."""
+FACTOR = 8.0
+"""How often the error of rounding each operator alone (the oracle's own) may be exceeded."""
+STEPS = 8
+HALF_EVERY = 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the programs; print and keep what was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=300)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first program")
+    parser.add_argument("--out", type=Path, default=None, help="JSON file for the result")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        seeds = range(options.first, options.first + options.programs)
+        cases = [case(seed, Path(folder)) for seed in seeds]
+    counts = Counter(each["verdict"] for each in cases)
+    summary = {
+        "programs": len(cases),
+        **{name: counts[name] for name in ("right", "wrong", "refused")},
+        "statements": sum(each.get("statements", 0) for each in cases),
+        "failing": [each for each in cases if each["verdict"] != "right"],
+    }
+    if options.out is not None:
+        options.out.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    print(" ".join(f"{name}={value}" for name, value in summary.items() if name != "failing"))
+    for each in summary["failing"]:
+        print(each["seed"], each["verdict"], each["detail"].strip().splitlines()[-1])
+    return 1 if counts["wrong"] else 0
+
+
+def case(seed: int, folder: Path) -> dict[str, Any]:
+    """Make one program, emit it under each plan, run it and say how far off it is."""
+    dtype = "float16" if seed % HALF_EVERY == HALF_EVERY - 1 else "float32"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grower = Grower(seed, 1 + seed % STEPS, dtype)
+        recorder = grower.recorder
+        program = program_of(recorder, *grower.outputs())
+    named = {"seed": seed, "dtype": dtype, "statements": len(program.statements)}
+    wanted = interpret(program, recorder.given(), exact=True)
+    rounded = interpret(program, recorder.given(), exact=False)
+    for name, plan in plans(program):
+        try:
+            text = emit(plan, parameters(recorder))
+        except UserError as error:
+            return {**named, "verdict": "refused", "plan": name, "detail": str(error)}
+        try:
+            found = emitted.run(text, folder, f"case_{seed}_{name}", *call_of(recorder))
+            detail = difference(program, found, wanted, rounded, TOLERANCES[dtype])
+        except Exception:  # noqa: BLE001  whatever an emitted file raises is a finding
+            detail = traceback.format_exc()
+        if detail:
+            return {**named, "verdict": "wrong", "plan": name, "detail": detail, "source": text}
+    return {**named, "verdict": "right", "detail": ""}
+
+
+def plans(program: Program) -> tuple[tuple[str, Plan], ...]:
+    """Return the plans to try for a program."""
+    return (("unfused", unfused(program)),)
+
+
+def parameters(recorder: Any) -> list[Any]:
+    """Return the tensors of a graph with a path in the state for each parameter."""
+    return [replace(each, path=f"held.{each.name}") for each in recorder.parameters]
+
+
+def call_of(recorder: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return tensors by name, inputs in order, and the paths of parameters."""
+    tensors = (*recorder.inputs, *recorder.parameters)
+    given = {each.name: recorder.tensors[each.name] for each in tensors if each.value is None}
+    paths = {each.name: each.path for each in parameters(recorder) if each.value is None}
+    return given, paths
+
+
+def difference(
+    program: Program, found: Sequence[Any], wanted: Any, rounded: Any, tolerance: float
+) -> str:
+    """Say which output is off by more than its tolerance; empty: none is."""
+    for name, got in zip(program.outputs, found, strict=True):
+        want = np.asarray(wanted[name], np.float64)
+        if got.shape != want.shape:
+            return f"{name} has the shape {got.shape}, not {want.shape}"
+        finite = np.isfinite(want)
+        scale = max(1.0, float(np.abs(want[finite]).max())) if finite.any() else 1.0
+        usual = np.abs(np.asarray(rounded[name], np.float64) - want)[finite]
+        allowed = tolerance * scale + FACTOR * (float(usual.max()) if usual.size else 0.0)
+        if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
+            return f"{name} is finite where it should not be, or the reverse"
+        off = np.abs(got - want)[finite]
+        if off.size and not float(off.max()) <= allowed:
+            return f"{name} is off by {float(off.max()):.3g}; {allowed:.3g} is allowed"
+    return ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Plans as Triton source: one readable file in the kernel contract."""

@@ -1,0 +1,43 @@
+"""One Python file for a plan."""
+
+from collections.abc import Sequence
+
+from xeforge.fusion.emit.triton.flat import emit_flat
+from xeforge.fusion.emit.triton.kernel import Kernel
+from xeforge.fusion.emit.triton.kernel import kernel_source
+from xeforge.fusion.emit.triton.model import CHECK
+from xeforge.fusion.emit.triton.model import model_source
+from xeforge.fusion.emit.triton.model import used_helpers
+from xeforge.fusion.emit.triton.scalar import helper_source
+from xeforge.fusion.front.graph import Tensor
+from xeforge.fusion.plan import Group
+from xeforge.fusion.plan import Plan
+
+_HEAD = ("import torch", "import torch.nn as nn", "import triton", "import triton.language as tl")
+
+
+def emit(plan: Plan, tensors: Sequence[Tensor], *, tail: str = "") -> str:
+    """Return the source of a plan.
+
+    Args:
+        plan: Well-formed.
+        tensors: Of the graph: paths of parameters and buffers. Those that no kernel reads are
+            declared too, so that saved weights load.
+        tail: Text behind the class: ``get_inputs`` and ``get_init_inputs``; empty: none.
+
+    Raises:
+        CannotEmit: A dtype or a constant has no form here.
+    """
+    kernels = [_kernel(group, plan) for group in plan.groups]
+    lines = [f'"""Made by the fusion compiler: {len(kernels)} kernels."""', "", *_HEAD]
+    lines += helper_source(used_helpers(kernels))
+    for kernel in kernels:
+        lines += kernel_source(kernel)
+    lines += CHECK.splitlines()
+    lines += model_source(plan.program, tensors, kernels)
+    text = "\n".join(lines) + "\n"
+    return f"{text}\n\n{tail.strip()}\n" if tail.strip() else text
+
+
+def _kernel(group: Group, plan: Plan) -> Kernel:
+    return emit_flat(group, plan.program)

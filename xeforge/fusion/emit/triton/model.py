@@ -1,0 +1,145 @@
+"""The host's part of an emitted file: the class that holds the weights and launches the kernels."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from xeforge.fusion.emit.triton.kernel import Kernel
+from xeforge.fusion.emit.triton.text import Names
+from xeforge.fusion.emit.triton.text import call_lines
+from xeforge.fusion.emit.triton.words import CannotEmit
+from xeforge.fusion.front.graph import Tensor
+from xeforge.fusion.ir import Array
+from xeforge.fusion.ir import Program
+
+CHECK = '''
+
+def _check(name, tensor, shape, dtype):
+    """Refuse a tensor that the kernels were not made for."""
+    if tuple(tensor.shape) != shape or tensor.dtype != dtype:
+        found = f"{tuple(tensor.shape)} of {tensor.dtype}"
+        raise ValueError(f"{name} is {found}; these kernels take {shape} of {dtype}")
+    if not tensor.is_contiguous():
+        raise ValueError(f"{name} is not contiguous")'''
+
+
+def model_source(
+    program: Program, tensors: Sequence[Tensor], kernels: Sequence[Kernel]
+) -> list[str]:
+    """Return the class ``Model`` with its parameters and ``forward``."""
+    state = [each for each in tensors if each.path]
+    paths = {each.name: each.path for each in state}
+    lines = ["", "", "class Model(nn.Module):", f'    """{_summary(program)}"""', ""]
+    lines += ["    def __init__(self, *_arguments, **_options):", "        super().__init__()"]
+    lines += [f"        {line}" for line in _state(state)]
+    lines += [""]
+    names = Names()
+    variables = {name: names.fresh(name) for name in program.inputs}
+    lines += [f"    def forward({', '.join(['self', *variables.values()])}):"]
+    body = [
+        *_given(program, paths, variables, names),
+        *_launches(program, kernels, variables, names),
+    ]
+    return lines + [f"        {line}" for line in body]
+
+
+def _summary(program: Program) -> str:
+    arrays = program.arrays_by_name()
+    made = (f"{name} {list(arrays[name].shape)}" for name in program.outputs)
+    text = f"Computes {', '.join(made)}; weights are read at each call."
+    limit = 90
+    return text if len(text) <= limit else "Launches one kernel after the other."
+
+
+def _state(tensors: Sequence[Tensor]) -> Iterator[str]:
+    """Yield what makes parameters and buffers under their names in the state."""
+    made: set[str] = set()
+    for tensor in tensors:
+        owner = "self"
+        *folders, name = tensor.path.split(".")
+        for place, folder in enumerate(folders):
+            path = ".".join(folders[: place + 1])
+            if path not in made:
+                yield _member(owner, folder, "nn.Module()", is_module=True)
+                made.add(path)
+            owner = _attribute(owner, folder)
+        dtype = f"dtype=torch.{tensor.dtype}"
+        empty = f"torch.empty({tensor.shape}, {dtype})"
+        if tensor.role == "parameter":
+            # Only floats have gradients; whole numbers cannot even ask for one.
+            option = "" if tensor.dtype.startswith(("float", "bfloat")) else ", requires_grad=False"
+            yield _member(owner, name, f"nn.Parameter({empty}{option})", is_module=False)
+        else:
+            yield f'{owner}.register_buffer("{name}", {empty})'
+
+
+def _member(owner: str, name: str, value: str, *, is_module: bool) -> str:
+    if name.isidentifier():
+        return f"{owner}.{name} = {value}"
+    method = "add_module" if is_module else "register_parameter"
+    return f'{owner}.{method}("{name}", {value})'
+
+
+def _attribute(owner: str, name: str) -> str:
+    return f"{owner}.{name}" if name.isidentifier() else f'getattr({owner}, "{name}")'
+
+
+def _given(
+    program: Program, paths: Mapping[str, str], variables: dict[str, str], names: Names
+) -> Iterator[str]:
+    """Yield checks of inputs and parameters, and give the latter a variable."""
+    for array in program.arrays:
+        if array.role == "parameter":
+            if array.name not in paths:
+                raise CannotEmit(f"{array.name} is a constant, and its values are not known here")
+            owner = "self"
+            for part in paths[array.name].split("."):
+                owner = _attribute(owner, part)
+            variables[array.name] = names.fresh(array.name)
+            yield f"{variables[array.name]} = {owner}"
+    for array in program.arrays:
+        if array.role == "input":
+            yield f"{variables[array.name]} = {variables[array.name]}.contiguous()"
+        if array.role in {"input", "parameter"}:
+            name = variables[array.name]
+            yield f'_check("{name}", {name}, {array.shape}, torch.{array.dtype})'
+
+
+def _launches(
+    program: Program, kernels: Sequence[Kernel], variables: dict[str, str], names: Names
+) -> Iterator[str]:
+    """Yield allocations, launches in order, and what is returned."""
+    arrays = program.arrays_by_name()
+    given = [name for name in variables if arrays[name].role in {"input", "parameter"}]
+    if not given:
+        raise CannotEmit("the program is given nothing, so no device is known")
+    yield f"device = {variables[given[0]]}.device"
+    for kernel in kernels:
+        for name in kernel.arguments:
+            if name not in variables:
+                variables[name] = names.fresh(name)
+                yield f"{variables[name]} = {_empty(arrays[name])}"
+        yield from _launch(kernel, variables)
+    returned = [variables[name] for name in program.outputs]
+    yield f"return {returned[0] if len(returned) == 1 else '(' + ', '.join(returned) + ')'}"
+
+
+def _empty(array: Array) -> str:
+    return f"torch.empty({array.shape}, dtype=torch.{array.dtype}, device=device)"
+
+
+def _launch(kernel: Kernel, variables: Mapping[str, str]) -> Iterator[str]:
+    words: list[str] = [variables[name] for name in kernel.arguments]
+    if len(kernel.configs) == 1:
+        config = kernel.configs[0]
+        words += [f"{name}={value}" for name, value in config.blocks.items()]
+        words += [f"num_warps={config.num_warps}"]
+        if config.num_stages > 1:
+            words += [f"num_stages={config.num_stages}"]
+    yield from call_lines(f"{kernel.name}[({kernel.grid},)]", words)
+
+
+def used_helpers(kernels: Iterable[Kernel]) -> set[str]:
+    """Return the names of all functions of ours that kernels call."""
+    return {name for kernel in kernels for name in kernel.helpers}

@@ -1,0 +1,192 @@
+"""Scalar functions in Triton's words: operators, members of ``tl``, and functions of our own.
+
+What is ours is defined by ``exp``, ``log`` and the like alone: the same text compiles for every
+target and runs in Triton's interpreter, which has no vendor's library.
+"""
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+INFIX: Mapping[str, tuple[str, int]] = {
+    "add": ("+", 4),
+    "sub": ("-", 4),
+    "mul": ("*", 5),
+    "div": ("/", 5),
+    "lt": ("<", 1),
+    "le": ("<=", 1),
+    "gt": (">", 1),
+    "ge": (">=", 1),
+    "eq": ("==", 1),
+    "ne": ("!=", 1),
+    "and": ("&", 2),
+    "or": ("|", 2),
+}
+"""Sign and how tight it binds; comparisons are loosest, as in Python."""
+
+MEMBERS: Mapping[str, str] = {
+    **{name: f"tl.{name}" for name in ("exp", "exp2", "log", "sqrt", "rsqrt", "erf", "sin", "cos")},
+    **{name: f"tl.{name}" for name in ("floor", "ceil", "abs", "where")},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A jit function that emitted files define where they use it.
+
+    Attributes:
+        arguments: Their names.
+        lines: Of the body.
+        needs: Names of other helpers, without the underscore.
+    """
+
+    arguments: str
+    lines: Sequence[str]
+    needs: Sequence[str] = ()
+
+
+HELPERS: Mapping[str, Helper] = {
+    "maximum": Helper("a, b", ("return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)",)),
+    "minimum": Helper("a, b", ("return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)",)),
+    "tan": Helper("x", ("return tl.sin(x) / tl.cos(x)",)),
+    "log1p": Helper(
+        "x",
+        (
+            "# log(1 + x) times x / ((1 + x) - 1): the rounding of 1 + x cancels.",
+            "shifted = 1.0 + x",
+            "step = shifted - 1.0",
+            'is_exact = (step == 0.0) | (x == float("inf"))',
+            "return tl.where(is_exact, x, tl.log(shifted) * (x / tl.where(is_exact, 1.0, step)))",
+        ),
+    ),
+    "expm1": Helper(
+        "x",
+        (
+            "# (e - 1) * x / log(e): the rounding of e = exp(x) cancels.",
+            "grown = tl.exp(x)",
+            "step = grown - 1.0",
+            'is_exact = (step == 0.0) | (step == -1.0) | (grown == float("inf"))',
+            "bent = step * (x / tl.log(tl.where(is_exact, 2.0, grown)))",
+            "return tl.where(step == 0.0, x, tl.where(is_exact, step, bent))",
+        ),
+    ),
+    "tanh": Helper(
+        "x",
+        (
+            "# A series near 0, where the quotient would lose digits.",
+            "size = tl.abs(x)",
+            "shrunk = tl.exp(-2.0 * size)",
+            "far = (1.0 - shrunk) / (1.0 + shrunk)",
+            "s = x * x",
+            "tail = s * (0.1333333333333333 + s * (s * 0.021869488536155 - 0.05396825396825))",
+            "near = x + x * s * (tail - 0.33333333333333333)",
+            "return tl.where(size < 0.25, near, tl.where(x < 0.0, -far, far))",
+        ),
+    ),
+    "tanh_wide": Helper(
+        "x",
+        (
+            "step = _expm1(-2.0 * tl.abs(x))",
+            "size = -step / (2.0 + step)",
+            "return tl.where(x < 0.0, -size, size)",
+        ),
+        ("expm1",),
+    ),
+    **{
+        name: Helper(
+            "x",
+            (
+                f"# Beyond {limit} all numbers are whole; up to there the sum rounds.",
+                f"moved = tl.where(x < 0.0, x - {limit}, x + {limit})",
+                f"whole = tl.where(x < 0.0, moved + {limit}, moved - {limit})",
+                f"return tl.where(tl.abs(x) < {limit}, whole, x)",
+            ),
+        )
+        for name, limit in (("round", 2.0**23), ("round_wide", 2.0**52))
+    },
+    "trunc": Helper("x", ("return tl.where(x < 0.0, tl.ceil(x), tl.floor(x))",)),
+    "sign": Helper(
+        "x", ("return tl.where(x > 0.0, 1.0, tl.where(x < 0.0, -1.0, tl.where(x == 0.0, 0.0, x)))",)
+    ),
+    "pow": Helper(
+        "a, b",
+        (
+            "# In float64, so that a large exponent costs no digits.",
+            "base = a.to(tl.float64)",
+            "power = b.to(tl.float64)",
+            "size = tl.exp2(power * tl.log2(tl.abs(base)))",
+            "is_whole = tl.floor(power) == power",
+            "is_odd = is_whole & (tl.floor(power * 0.5) * 2.0 != power)",
+            'bent = tl.where(is_odd, -size, tl.where(is_whole, size, float("nan")))',
+            "found = tl.where(base < 0.0, bent, size)",
+            "return tl.where((power == 0.0) | (base == 1.0), 1.0, found)",
+        ),
+    ),
+    "relu": Helper("x", ("return tl.where(x < 0.0, 0.0, x)  # keeps NaN",)),
+    "sigmoid": Helper("x", ("return 1.0 / (1.0 + tl.exp(-x))",)),
+    "silu": Helper("x", ("return x / (1.0 + tl.exp(-x))",)),
+    "gelu": Helper("x", ("return 0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))",)),
+    "gelu_tanh": Helper(
+        "x",
+        (
+            "# (1 + tanh(z)) / 2 is the sigmoid of 2 z.",
+            "bent = x * (1.5957691216057308 + 0.07135481627159991 * x * x)",
+            "return x / (1.0 + tl.exp(-bent))",
+        ),
+    ),
+    "mish": Helper(
+        "x",
+        (
+            "# tanh(log(1 + e)) is n / (n + 2) with n = e * (e + 2).",
+            "grown = tl.exp(tl.where(x > 20.0, 0.0, x))",
+            "n = grown * (grown + 2.0)",
+            "return tl.where(x > 20.0, x, x * (n / (n + 2.0)))",
+        ),
+    ),
+    "softplus": Helper(
+        "x, beta, threshold",
+        (
+            "scaled = x * beta",
+            "return tl.where(scaled > threshold, x, _log1p(tl.exp(scaled)) / beta)",
+        ),
+        ("log1p",),
+    ),
+    "leaky_relu": Helper("x, slope", ("return tl.where(x > 0.0, x, x * slope)",)),
+    "elu": Helper(
+        "x, alpha, scale, input_scale",
+        (
+            "below = _expm1(x * input_scale) * alpha * scale",
+            "return tl.where(x > 0.0, x * scale, below)",
+        ),
+        ("expm1",),
+    ),
+    "hardsigmoid": Helper(
+        "x",
+        (
+            "moved = x + 3.0",
+            "return tl.where(moved < 0.0, 0.0, tl.where(moved > 6.0, 6.0, moved)) / 6.0",
+        ),
+    ),
+    "hardswish": Helper("x", ("return x * _hardsigmoid(x)",), ("hardsigmoid",)),
+}
+
+_WIDE = {"tanh": "tanh_wide", "round": "round_wide"}
+
+
+def helper_name(function: str, dtype: str) -> str | None:
+    """Return the key in `HELPERS` for a function on a dtype; None for what Triton has."""
+    wanted = _WIDE.get(function, function) if dtype == "float64" else function
+    return wanted if wanted in HELPERS else None
+
+
+def helper_source(names: set[str]) -> list[str]:
+    """Return definitions of helpers and of what they need, in an order in which they may stand."""
+    wanted = set(names)
+    for name in names:
+        wanted |= set(HELPERS[name].needs)
+    lines: list[str] = []
+    for name in sorted(wanted, key=lambda each: (bool(HELPERS[each].needs), each)):
+        helper = HELPERS[name]
+        lines += ["", "", "@triton.jit", f"def _{name}({helper.arguments}):"]
+        lines += [f"    {line}" for line in helper.lines]
+    return lines
