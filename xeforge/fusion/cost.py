@@ -63,31 +63,33 @@ def program_cost(program: Program) -> ProgramCost:
     costs = tuple(stmt_cost(each, arrays) for each in program.statements)
     given: dict[str, int] = {}
     for stmt in program.statements:
-        for name, size in _read_bytes(stmt, arrays).items():
+        for name, size in read_bytes(stmt, arrays).items():
             if arrays[name].role in {"input", "parameter"}:
                 given[name] = max(given.get(name, 0), size)
-    outputs = sum(_bytes(arrays[name]) for name in program.outputs)
+    outputs = sum(array_bytes(arrays[name]) for name in program.outputs)
     return ProgramCost(costs, sum(given.values()) + outputs)
 
 
 def stmt_cost(stmt: Stmt, arrays: Mapping[str, Array]) -> StmtCost:
     """Count bytes and operations of one statement."""
     points = math.prod(each.extent for each in stmt.axes)
-    each = _flops(stmt.body) + (1 if stmt.reduce else 0)
-    read = sum(_read_bytes(stmt, arrays).values())
-    return StmtCost(stmt.name, points, points * each, read, _bytes(arrays[stmt.output.array]))
+    each = expr_flops(stmt.body) + (1 if stmt.reduce else 0)
+    read = sum(read_bytes(stmt, arrays).values())
+    return StmtCost(stmt.name, points, points * each, read, array_bytes(arrays[stmt.output.array]))
 
 
-def _flops(value: Expr) -> int:
+def expr_flops(value: Expr) -> int:
+    """Count the operations of one evaluation of an expression."""
     own = FUNCTIONS[value.function].flops if isinstance(value, Call) else 0
-    return own + sum(_flops(each) for each in children(value))
+    return own + sum(expr_flops(each) for each in children(value))
 
 
-def _bytes(array: Array) -> int:
+def array_bytes(array: Array) -> int:
+    """Return the storage of an array."""
     return math.prod(array.shape) * DTYPES[array.dtype].size_bytes
 
 
-def _read_bytes(stmt: Stmt, arrays: Mapping[str, Array]) -> Mapping[str, int]:
+def read_bytes(stmt: Stmt, arrays: Mapping[str, Array]) -> Mapping[str, int]:
     """Return the bytes read of each array: the largest part that one access spans."""
     found: dict[str, int] = {}
     for read in stmt.reads():

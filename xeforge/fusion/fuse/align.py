@@ -60,6 +60,8 @@ def align(group: Group, stmt: Stmt) -> Aligned | None:
 
 def refined(group: Group, values: Mapping[str, Affine], extents: Mapping[str, int]) -> Group:
     """Say a group in finer axes."""
+    if all(value.single_axis() == name for name, value in values.items()):
+        return group
     axes = {
         role: tuple(
             Axis(name, extents[name]) for each in own for name in ordered(values[each.name])

@@ -1,0 +1,180 @@
+"""What a plan costs by the model: T = sum over kernels of the slower of arithmetic and traffic."""
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from math import prod
+
+from xeforge.fusion.cost import array_bytes
+from xeforge.fusion.cost import expr_flops
+from xeforge.fusion.cost import program_cost
+from xeforge.fusion.cost import read_bytes
+from xeforge.fusion.functions import dtype_of
+from xeforge.fusion.fuse import contraction
+from xeforge.fusion.fuse.machine import Machine
+from xeforge.fusion.ir import Array
+from xeforge.fusion.ir import Call
+from xeforge.fusion.ir import Expr
+from xeforge.fusion.ir import Program
+from xeforge.fusion.ir import Stmt
+from xeforge.fusion.plan import Group
+from xeforge.fusion.plan import Plan
+
+_TILE = 128
+"""Edge of a contraction's tile; a prologue is computed again for every tile of the other side."""
+_PROGRAM_POINTS = 1024
+"""Points that one program of any other kernel takes."""
+_SPLIT_DEPTH = 1024
+"""Depth that a contraction keeps in one program where the tiles alone are too few."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEstimate:
+    """One kernel by the model.
+
+    Attributes:
+        name: Of the group.
+        seconds: Without the launch.
+        flops: Arithmetic, with what is repeated.
+        moved_bytes: Traffic of device memory.
+        busy_ratio: Share of the machine that its programs fill, up to 1.
+    """
+
+    name: str
+    seconds: float
+    flops: int
+    moved_bytes: int
+    busy_ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A plan by the model.
+
+    Attributes:
+        groups: In order.
+        seconds: With launches.
+        bytes_before: Traffic with a kernel for each statement of the program as it was.
+        recompute_ratio: Arithmetic over that of the program as it was.
+    """
+
+    groups: tuple[GroupEstimate, ...]
+    seconds: float
+    bytes_before: int
+    recompute_ratio: float
+
+    @property
+    def moved_bytes(self) -> int:
+        """Traffic of all kernels."""
+        return sum(each.moved_bytes for each in self.groups)
+
+    @property
+    def kernels(self) -> int:
+        """How many there are."""
+        return len(self.groups)
+
+
+def estimate(plan: Plan, original: Program, machine: Machine) -> Estimate:
+    """Return what the model says of a plan.
+
+    Args:
+        plan: Whose groups say what they store.
+        original: The program before any pass: what the ratios compare with.
+        machine: Rates and limits.
+    """
+    arrays = plan.program.arrays_by_name()
+    groups = tuple(_group_estimate(each, arrays, machine) for each in plan.groups)
+    before = program_cost(original)
+    flops = sum(each.flops for each in groups)
+    return Estimate(
+        groups,
+        sum(each.seconds + machine.launch_seconds for each in groups),
+        before.moved_bytes,
+        flops / before.flops if before.flops else 1.0,
+    )
+
+
+def _group_estimate(group: Group, arrays: Mapping[str, Array], machine: Machine) -> GroupEstimate:
+    vector = sum(_vector_flops(group, stmt) for stmt in group.statements)
+    seconds = vector / machine.vector_flops_per_s
+    flops = vector
+    if group.family == "contraction":
+        own = 2 * prod(each.extent for each in group.statements[0].axes)
+        seconds += own / matrix_rate(group.statements[0], machine)
+        flops += own
+    moved = _moved_bytes(group, arrays, machine)
+    busy = min(1.0, programs(group) / machine.units)
+    seconds = max(seconds, moved / machine.bandwidth_bytes_per_s) / busy
+    return GroupEstimate(group.name, seconds, flops, moved, busy)
+
+
+def programs(group: Group) -> int:
+    """Return how many programs a kernel of this group has at least."""
+    if group.family == "contraction":
+        tiles = prod(ceil(group.extent(role) / _TILE) for role in ("m", "n"))
+        is_open = not contraction.folded(group)
+        deep = ceil(group.extent("k") / _SPLIT_DEPTH) if is_open else 1
+        return tiles * group.extent("batch") * deep
+    if group.family == "rows":
+        points = group.extent("row") * group.extent("column")
+        return min(group.extent("row"), ceil(points / _PROGRAM_POINTS))
+    return max(ceil(_points(stmt) / _PROGRAM_POINTS) for stmt in group.statements)
+
+
+def matrix_rate(root: Stmt, machine: Machine) -> float:
+    """Return the rate of a contraction whose factors are of their narrowest dtype."""
+    found = {_narrow(each) for each in contraction.factors(root)}
+    rates = machine.matrix_flops_per_s
+    return min(rates.get(dtype, rates[""]) for dtype in found)
+
+
+def _narrow(factor: Expr) -> str:
+    if isinstance(factor, Call) and factor.function == "cast":
+        return dtype_of(factor.args[0])
+    return dtype_of(factor)
+
+
+def _vector_flops(group: Group, stmt: Stmt) -> int:
+    """Count arithmetic outside of matrix units."""
+    if group.family == "contraction" and stmt is group.statements[0]:
+        return sum(_prologue_flops(group, stmt))
+    return _points(stmt) * (expr_flops(stmt.body) + (stmt.reduce is not None))
+
+
+def _prologue_flops(group: Group, root: Stmt) -> Iterator[int]:
+    extents = root.extents()
+    for factor in contraction.factors(root):
+        known = contraction.stmt_axes(root, factor)
+        others = [each for role in ("m", "n") for each in group.axes[role]]
+        repeats = prod(each.extent for each in others if each.name not in known)
+        points = prod(extents[name] for name in known)
+        yield points * ceil(repeats / _TILE) * expr_flops(factor)
+
+
+def _points(stmt: Stmt) -> int:
+    return prod(each.extent for each in stmt.axes)
+
+
+def _moved_bytes(group: Group, arrays: Mapping[str, Array], machine: Machine) -> int:
+    """Count what is read and written; rows that do not fit are read again after each fold."""
+    is_long = group.family == "rows" and group.extent("column") > machine.most_row_elements
+    depth = _depths(group) if is_long else dict.fromkeys(group.statements, 0)
+    read: dict[tuple[int, str], int] = {}
+    for stmt in group.statements:
+        for name, size in read_bytes(stmt, arrays).items():
+            if name in group.given():
+                key = depth[stmt], name
+                read[key] = max(read.get(key, 0), size)
+    return sum(read.values()) + sum(array_bytes(arrays[name]) for name in group.stored)
+
+
+def _depths(group: Group) -> dict[Stmt, int]:
+    """Return how many folds must be done before each statement can start."""
+    done: dict[str, int] = {}
+    found = {}
+    for stmt in group.statements:
+        depth = max((done.get(each.access.array, 0) for each in stmt.reads()), default=0)
+        found[stmt] = depth
+        done[stmt.output.array] = depth + (stmt.reduce is not None)
+    return found
