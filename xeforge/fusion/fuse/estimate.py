@@ -159,7 +159,7 @@ def _points(stmt: Stmt) -> int:
 def _moved_bytes(group: Group, arrays: Mapping[str, Array], machine: Machine) -> int:
     """Count what is read and written; rows that do not fit are read again after each fold."""
     is_long = group.family == "rows" and group.extent("column") > machine.most_row_elements
-    depth = _depths(group) if is_long else dict.fromkeys(group.statements, 0)
+    depth = fold_depths(group) if is_long else dict.fromkeys(group.statements, 0)
     read: dict[tuple[int, str], int] = {}
     for stmt in group.statements:
         for name, size in read_bytes(stmt, arrays).items():
@@ -169,7 +169,7 @@ def _moved_bytes(group: Group, arrays: Mapping[str, Array], machine: Machine) ->
     return sum(read.values()) + sum(array_bytes(arrays[name]) for name in group.stored)
 
 
-def _depths(group: Group) -> dict[Stmt, int]:
+def fold_depths(group: Group) -> dict[Stmt, int]:
     """Return how many folds must be done before each statement can start."""
     done: dict[str, int] = {}
     found = {}

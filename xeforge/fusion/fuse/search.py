@@ -1,22 +1,22 @@
-"""Which plan: a bounded search over what is inlined and what starts a kernel of its own.
+"""Which plan: a bounded search over what is inlined, split, and what starts a kernel of its own.
 
-Everything grows together first. Then producers are inlined, and statements set apart, one by one,
-as long as the cost model says that it helps. One kernel for each statement is always among the
-answers.
+Everything grows together first. Then the changes of `xeforge.fusion.fuse.choices` are taken one by
+one, as long as the cost model says that they help. One kernel for each statement is always among
+the answers.
 """
 
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
 
-from xeforge.fusion import wellformed
 from xeforge.fusion.fuse import canonical
+from xeforge.fusion.fuse import choices
 from xeforge.fusion.fuse import inline
 from xeforge.fusion.fuse.estimate import Estimate
 from xeforge.fusion.fuse.estimate import estimate
 from xeforge.fusion.fuse.growing import Limits
 from xeforge.fusion.fuse.growing import grow
-from xeforge.fusion.fuse.growing import written
 from xeforge.fusion.fuse.invariants import check_plan
 from xeforge.fusion.fuse.machine import Machine
 from xeforge.fusion.ir import Program
@@ -31,8 +31,8 @@ class Candidate:
     """A plan and what the model says of it.
 
     Attributes:
-        name: ``"fused"``, ``"apart"`` (what follows a fold has kernels of its own),
-            ``"not_inlined"`` or ``"unfused"``.
+        name: ``"fused"``, ``"apart"`` (what follows a fold in a contraction has a kernel of its
+            own), ``"grown"`` (nothing inlined or split) or ``"unfused"``.
         plan: Keeps the contract with the emitters.
         estimate: By the cost model.
     """
@@ -79,19 +79,20 @@ class _Search:
                 return state
 
     def _changes(self, state: _State, refused: set[object]) -> Iterator[tuple[object, _State]]:
-        for edge in crossing_edges(state.plan):
-            if edge not in refused and self.left > 0 and inline.may_inline(state.program, edge):
-                yield edge, self.state(inline.run(state.program, edge), state.limits)
-        for stmt in self._slow_members(state):
-            if stmt not in refused and self.left > 0:
-                alone = replace(state.limits, alone=state.limits.alone | {stmt})
-                yield stmt, self.state(state.program, alone)
+        program, limits, machine = state.program, state.limits, self.machine
+        for edge in choices.crossing_edges(state.plan):
+            if self._may_try(edge, refused) and inline.may_inline(program, edge):
+                yield edge, self.state(inline.run(program, edge), limits)
+        for choice in choices.splits(state.plan, state.estimate, machine):
+            if self._may_try(choice, refused):
+                yield choice, self.state(choice.applied(program), limits)
+        for name in choices.slow_members(state.plan, state.estimate, machine):
+            if self._may_try(name, refused):
+                alone = replace(limits, alone=limits.alone | {name})
+                yield name, self.state(program, alone)
 
-    def _slow_members(self, state: _State) -> Iterator[str]:
-        """Yield statements of kernels that traffic alone would not keep as long."""
-        for group, cost in zip(state.plan.groups, state.estimate.groups, strict=True):
-            if cost.seconds > cost.moved_bytes / self.machine.bandwidth_bytes_per_s:
-                yield from (each.name for each in group.statements[1:])
+    def _may_try(self, change: object, refused: set[object]) -> bool:
+        return self.left > 0 and change not in refused
 
 
 def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
@@ -108,8 +109,8 @@ def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
     every = _Search(program, machine)
     grown = every.state(small, Limits(machine))
     best = every.improved(grown)
-    found = {"fused": best, "not_inlined": grown}
-    folds = frozenset(_after_contractions(best.plan))
+    found = {"fused": best, "grown": grown}
+    folds = choices.folds_in_contractions(best.plan)
     if folds:
         limits = replace(best.limits, alone=best.limits.alone | folds)
         found["apart"] = every.state(best.program, limits)
@@ -119,39 +120,13 @@ def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
     return tuple(map(_checked, (*kept, Candidate("unfused", unfused.plan, unfused.estimate))))
 
 
-def crossing_edges(plan: Plan) -> tuple[inline.Edge, ...]:
-    """Return the pointwise producers whose values another group reads, with each reader."""
-    writers = {
-        stmt.output.array: stmt
-        for group in plan.groups
-        for stmt in group.statements
-        if stmt.reduce is None
-    }
-    found = [
-        inline.Edge(writers[name].name, stmt.name)
-        for group in plan.groups
-        for stmt in group.statements
-        for name in dict.fromkeys(each.access.array for each in stmt.reads())
-        if name in writers and name not in written(group)
-    ]
-    return tuple(found)
-
-
 def _is_better(new: Estimate, old: Estimate) -> bool:
     """Say whether a change pays: what only moves arithmetic elsewhere is no reason for one."""
     is_other = new.kernels != old.kernels or new.moved_bytes < old.moved_bytes
     return is_other and new.seconds < old.seconds
 
 
-def _after_contractions(plan: Plan) -> Iterator[str]:
-    """Yield the first fold after each contraction within its kernel."""
-    for group in plan.groups:
-        folds = [each.name for each in group.statements[1:] if each.reduce]
-        if group.family == "contraction" and folds:
-            yield folds[0]
-
-
-def _distinct(found: dict[str, _State]) -> Iterator[Candidate]:
+def _distinct(found: Mapping[str, _State]) -> Iterator[Candidate]:
     seen: list[Plan] = []
     for name, state in found.items():
         if all(each.groups != state.plan.groups for each in seen):
@@ -161,5 +136,4 @@ def _distinct(found: dict[str, _State]) -> Iterator[Candidate]:
 
 def _checked(candidate: Candidate) -> Candidate:
     check_plan(candidate.plan)
-    wellformed.check(candidate.plan.program, made_by=candidate.name)
     return candidate
