@@ -16,6 +16,7 @@ from xeforge.fusion.emit.c.numbers import number
 from xeforge.fusion.emit.c.numbers import rounded
 from xeforge.fusion.emit.c.numbers import to_store
 from xeforge.fusion.emit.c.target import CpuTarget
+from xeforge.fusion.emit.c.target import Limits
 from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Axis
 from xeforge.fusion.ir import Read
@@ -23,12 +24,6 @@ from xeforge.fusion.ir import Reduce
 from xeforge.fusion.ir import Stmt
 from xeforge.fusion.plan import Group
 from xeforge.fusion.text import stmt_text
-
-PARALLEL_POINTS = 2**14
-"""Below so many points, starting threads costs more than they save."""
-
-BLOCK_POINTS = 8192
-"""Longer inner loops are cut, so that threads can share them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +52,11 @@ class Context:
 
     arrays: Mapping[str, Array]
     target: CpuTarget
+
+    @property
+    def limits(self) -> Limits:
+        """Sizes at which loops are cut."""
+        return self.target.limits
 
 
 def pointer(name: str) -> str:
@@ -137,12 +137,25 @@ def fold_line(reduce: Reduce, state: str, term: str) -> str:
     return f"{state} = {folded(reduce.monoid, reduce.dtype, state, term)};"
 
 
-def simd(lines: Lines, reduce: Reduce, *states: str) -> None:
-    """Let the next loop run in vectors, with these accumulators of one fold.
+def reduction(reduce: Reduce, state: str) -> str:
+    """Return the clause that lets a loop fold in vectors; empty where it must not.
 
     Folds that round after every term stay as they are: their order would matter most.
     """
-    if rounded(reduce.dtype, "") == "":
-        name = {"sum": "+", "prod": "*"}.get(reduce.monoid)
-        name = name or f"xf_{reduce.monoid}_{number(reduce.dtype).suffix}"
-        lines.pragma(f"simd reduction({name} : {', '.join(states)})")
+    if rounded(reduce.dtype, ""):
+        return ""
+    name = {"sum": "+", "prod": "*"}.get(reduce.monoid)
+    name = name or f"xf_{reduce.monoid}_{number(reduce.dtype).suffix}"
+    return f"reduction({name} : {state})"
+
+
+def share(lines: Lines, depth: int, *, is_parallel: bool) -> None:
+    """Let threads share the next loops."""
+    if depth and is_parallel:
+        collapse = f" collapse({depth})" if depth > 1 else ""
+        lines.pragma(f"parallel for{collapse} schedule(static)")
+
+
+def guarded(condition: str, line: str) -> str:
+    """Put a condition before a line; an empty one holds."""
+    return f"if ({condition}) {line}" if condition else line

@@ -54,8 +54,8 @@ def load(library: Path, source: CSource) -> Compiled:
 
 def _checked(array: Array, given: Mapping[str, Values]) -> Values:
     values = given.get(array.name)
-    if values is None:
-        raise BadRequest("not given", field=array.name)
+    if not isinstance(values, np.ndarray):
+        raise BadRequest("no numpy array is given", field=array.name)
     wanted = numpy_dtype(array.dtype)
     if values.shape != array.shape or values.dtype != wanted:
         raise BadRequest(

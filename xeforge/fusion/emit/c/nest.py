@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xeforge.fusion.emit.c import pointwise
 from xeforge.fusion.emit.c.axes import coefficient
 from xeforge.fusion.emit.c.axes import is_plain_in
 from xeforge.fusion.emit.c.axes import merged
@@ -11,34 +12,26 @@ from xeforge.fusion.emit.c.index import Extents
 from xeforge.fusion.emit.c.index import axis_name
 from xeforge.fusion.emit.c.index import conditions_text
 from xeforge.fusion.emit.c.index import flattened
-from xeforge.fusion.emit.c.kernel import BLOCK_POINTS
-from xeforge.fusion.emit.c.kernel import PARALLEL_POINTS
 from xeforge.fusion.emit.c.kernel import Context
 from xeforge.fusion.emit.c.kernel import Kernel
 from xeforge.fusion.emit.c.kernel import Memory
 from xeforge.fusion.emit.c.kernel import fold_line
+from xeforge.fusion.emit.c.kernel import guarded
 from xeforge.fusion.emit.c.kernel import identity
 from xeforge.fusion.emit.c.kernel import loop
 from xeforge.fusion.emit.c.kernel import points
-from xeforge.fusion.emit.c.kernel import simd
+from xeforge.fusion.emit.c.kernel import reduction
+from xeforge.fusion.emit.c.kernel import share
 from xeforge.fusion.emit.c.kernel import store
 from xeforge.fusion.emit.c.lines import Lines
 from xeforge.fusion.emit.c.numbers import converted
 from xeforge.fusion.emit.c.numbers import number
+from xeforge.fusion.emit.c.target import Limits
 from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Axis
 from xeforge.fusion.ir import Reduce
 from xeforge.fusion.ir import Stmt
 from xeforge.fusion.plan import Group
-
-CHUNK = 1024
-"""Terms that are summed in one accumulator before it goes into the next one."""
-
-PARTS = 64
-"""Pieces of one long fold; a fixed number, so that sums do not depend on how many threads run."""
-
-FEW = 16
-"""Fewer elements than this do not share out well among threads."""
 
 LEAST_LANES = 8
 
@@ -50,6 +43,7 @@ class _Nest:
     outer: tuple[Axis, ...]
     folded: tuple[Axis, ...]
     lanes: int
+    limits: Limits
 
     @property
     def extents(self) -> Extents:
@@ -57,7 +51,7 @@ class _Nest:
 
     @property
     def is_parallel(self) -> bool:
-        return points(self.stmt.axes) >= PARALLEL_POINTS
+        return points(self.stmt.axes) >= self.limits.parallel_points
 
     @property
     def reduce(self) -> Reduce:
@@ -82,61 +76,35 @@ class _Nest:
 def emit(group: Group, context: Context) -> Kernel:
     """Emit a group of one statement."""
     (stmt,) = group.statements
+    lines = Lines()
+    with lines.block(""):
+        write(lines, stmt, context)
+    return Kernel(lines.text())
+
+
+def write(lines: Lines, stmt: Stmt, context: Context) -> None:
+    """Write the loops of one statement, which stores its array."""
     array = context.arrays[stmt.output.array]
     flat = flattened(stmt, context.arrays)
     folds = tuple(each for each in flat.axes if each.name in flat.reduced())
     outer, (flat,) = merged([flat], flat.parallel_axes())
     folds, (flat,) = merged([flat], folds)
     lanes = 4 * context.target.vector_bytes // (number(array.dtype).size_bytes or 1)
-    nest = _Nest(flat, array, outer, folds, lanes)
-    lines = Lines()
+    nest = _Nest(flat, array, outer, folds, lanes, context.limits)
+    if flat.reduce is None:
+        pointwise.write(lines, outer, [flat], context, stored={array.name})
+        return
     with lines.block(""):
-        if flat.reduce is None:
-            _pointwise(lines, nest)
-        elif _prefers_lanes(nest):
+        if _prefers_lanes(nest):
             _by_lanes(lines, nest)
-        elif nest.is_parallel and points(outer) < FEW and points(folds) >= PARALLEL_POINTS:
+        elif (
+            nest.is_parallel
+            and points(outer) < nest.limits.few
+            and points(folds) >= nest.limits.parallel_points
+        ):
             _by_parts(lines, nest)
         else:
             _by_element(lines, nest)
-    return Kernel(lines.text())
-
-
-def guarded(condition: str, line: str) -> str:
-    """Put a condition before a line; empty conditions hold."""
-    return f"if ({condition}) {line}" if condition else line
-
-
-def _pointwise(lines: Lines, nest: _Nest) -> None:
-    text = store(nest.stmt, nest.array, nest.term(), nest.extents)
-    line = guarded(nest.writes_where(), text)
-    if not nest.outer:
-        lines.add(line)
-        return
-    *around, inner = nest.outer
-    heads = [loop(each) for each in around]
-    low, high = "0", str(inner.extent)
-    if points(around) < PARTS and inner.extent >= 2 * BLOCK_POINTS:
-        heads.append(f"for (int64_t from = 0; from < {inner.extent}; from += {BLOCK_POINTS})")
-        low, high = "from", "to"
-    share(lines, len(heads), is_parallel=nest.is_parallel)
-    with lines.blocks(*heads):
-        if low == "from":
-            lines.add(_end(inner.extent, BLOCK_POINTS))
-        lines.pragma("simd")
-        with lines.block(loop(inner, low, high)):
-            lines.add(line)
-
-
-def _end(extent: int, block: int) -> str:
-    return f"const int64_t to = from + {block} < {extent} ? from + {block} : {extent};"
-
-
-def share(lines: Lines, depth: int, *, is_parallel: bool) -> None:
-    """Let threads share the next loops."""
-    if depth and is_parallel:
-        collapse = f" collapse({depth})" if depth > 1 else ""
-        lines.pragma(f"parallel for{collapse} schedule(static)")
 
 
 def _by_element(lines: Lines, nest: _Nest) -> None:
@@ -150,7 +118,7 @@ def _by_element(lines: Lines, nest: _Nest) -> None:
 def _by_parts(lines: Lines, nest: _Nest) -> None:
     """Cut one long fold into a fixed number of pieces for the threads."""
     first, *rest = nest.folded
-    parts = min(PARTS, first.extent)
+    parts = min(nest.limits.parts, first.extent)
     value = number(nest.reduce.dtype).value
     with lines.blocks(*(loop(each) for each in nest.outer)):
         lines.add(f"{value} parts[{parts}];")
@@ -175,21 +143,24 @@ def _fold(
     """Fold all terms into ``sum``; chunks of the innermost axis get accumulators of their own."""
     *around, inner = axes
     heads = [loop(each) for each in around]
+    chunk = nest.limits.chunk
     if around:
         heads[0] = loop(around[0], low, high)
         low, high = "0", ""
     high = high or str(inner.extent)
-    is_cut = inner.extent > 2 * CHUNK
+    is_cut = inner.extent > 2 * chunk
     if is_cut:
-        heads.append(f"for (int64_t from = {low}; from < {high}; from += {CHUNK})")
+        heads.append(f"for (int64_t from = {low}; from < {high}; from += {chunk})")
     with lines.blocks(*heads):
         if is_cut:
-            lines.add(f"const int64_t to = from + {CHUNK} < {high} ? from + {CHUNK} : {high};")
+            lines.add(f"const int64_t to = from + {chunk} < {high} ? from + {chunk} : {high};")
             low, high = "from", "to"
         state = "part" if heads else "sum"
         if heads:
             lines.add(f"{number(nest.reduce.dtype).value} part = {identity(nest.reduce)};")
-        simd(lines, nest.reduce, state)
+        clause = reduction(nest.reduce, state)
+        if clause:
+            lines.pragma(f"simd {clause}")
         with lines.block(loop(inner, low, high)):
             lines.add(guarded(nest.folds_where(), fold_line(nest.reduce, state, nest.term())))
         if heads:

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from hashlib import sha256
 
 from xeforge.fusion.emit.c import nest
+from xeforge.fusion.emit.c import pointwise
+from xeforge.fusion.emit.c import rows
 from xeforge.fusion.emit.c.kernel import Context
 from xeforge.fusion.emit.c.kernel import Kernel
 from xeforge.fusion.emit.c.kernel import described
@@ -24,7 +27,11 @@ from xeforge.fusion.plan import Family
 from xeforge.fusion.plan import Group
 from xeforge.fusion.plan import Plan
 
-FAMILIES: Mapping[Family, Callable[[Group, Context], Kernel]] = {"nest": nest.emit}
+FAMILIES: Mapping[Family, Callable[[Group, Context], Kernel]] = {
+    "pointwise": pointwise.emit,
+    "rows": rows.emit,
+    "nest": nest.emit,
+}
 
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
 """How emitted files are compiled: NaN and infinities keep their meaning, signs of zero too."""
@@ -81,6 +88,8 @@ def emit(plan: Plan, target: CpuTarget, *, entry: str = "xf_run") -> CSource:
     Raises:
         BadRequest: A dtype has no form in C.
     """
+    # What stores nothing is read by nobody.
+    plan = replace(plan, groups=tuple(each for each in plan.groups if each.stored))
     arrays = plan.program.arrays_by_name()
     context = Context(arrays, target)
     kernels = [FAMILIES[group.family](group, context) for group in plan.groups]

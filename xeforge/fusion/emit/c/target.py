@@ -11,6 +11,25 @@ _ONE_CORE_CACHE_BYTES = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """From which sizes on loops are cut or shared; tests make them small.
+
+    Attributes:
+        parallel_points: Below so many points, starting threads costs more than they save.
+        block_points: Inner loops of twice as many points are cut, so that threads can share them.
+        parts: Pieces of one long loop; fixed, so that sums do not depend on how many threads run.
+        chunk: Terms that are summed in one accumulator before it goes into the next one.
+        few: Fewer elements or rows than this do not share out well among threads.
+    """
+
+    parallel_points: int = 2**14
+    block_points: int = 8192
+    parts: int = 64
+    chunk: int = 1024
+    few: int = 16
+
+
+@dataclass(frozen=True, slots=True)
 class CpuTarget:
     """A level of vector instructions and the caches beside it.
 
@@ -22,6 +41,7 @@ class CpuTarget:
         vector_registers: How many there are.
         cache_bytes: Second-level cache of one core that tiles may count on.
         first_cache_bytes: First-level data cache of one core.
+        limits: Sizes at which loops are cut.
     """
 
     name: str
@@ -31,6 +51,7 @@ class CpuTarget:
     vector_registers: int
     cache_bytes: int = _ONE_CORE_CACHE_BYTES
     first_cache_bytes: int = 32 * 1024
+    limits: Limits = Limits()
 
 
 AVX512 = CpuTarget(

@@ -8,6 +8,7 @@ from xeforge.fusion.emit.c.build import compile_text
 from xeforge.fusion.emit.c.load import load
 from xeforge.fusion.emit.c.source import emit
 from xeforge.fusion.emit.c.source import joined
+from xeforge.fusion.emit.c.target import Limits
 from xeforge.fusion.emit.c.target import this_machine
 from xeforge.fusion.formats import Formats
 from xeforge.fusion.interpret import interpret
@@ -16,7 +17,9 @@ from xeforge.fusion.ir import Program
 from xeforge.fusion.ir import Read
 from xeforge.fusion.ir import Select
 
-TARGET = this_machine()
+# Small limits, so that small programs run through every way of cutting and sharing loops.
+LIMITS = Limits(parallel_points=24, block_points=4, parts=3, chunk=3, few=3)
+TARGET = replace(this_machine(), limits=LIMITS)
 QUICK = ("-O1", "-fno-math-errno", "-fno-trapping-math")
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
@@ -54,7 +57,8 @@ def stored(values, dtype):
     kept = Formats(is_exact=False).rounded(np.asarray(values), dtype)
     if dtype != "bfloat16":
         return np.asarray(kept, order="C")
-    return (np.asarray(kept, order="C").view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+    bits = np.asarray(kept, order="C").view(np.uint32)
+    return np.asarray((bits >> np.uint32(16)).astype(np.uint16))
 
 
 def as_numbers(values, dtype):
