@@ -16,7 +16,8 @@ from xeforge.fusion.emit.c.source import FLAGS
 from xeforge.fusion.functions import FUNCTIONS
 
 NAMES = ("exp", "expm1", "log", "log1p", "tanh", "erf")
-SPECIAL = (0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 1e-45, -1e-40, 88.8, -103.9, 3e38)
+SPECIAL = (0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 1e-45, -1e-40, 88.8, 3e38, -3e38)
+SMALLEST = -87.33
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +62,15 @@ def test_a_dense_sample_is_within_three_units(library, name):
     x = np.concatenate([size, -size, near])
     if name in {"log", "log1p"}:
         x = x[x > (0.0 if name == "log" else -1.0)]
+    if name == "exp":
+        x = x[x > SMALLEST]
     wanted = meant(name, x)
     assert units_off(computed(library, name, x), wanted).max() <= 3.0
+
+
+def test_exp_is_zero_where_it_would_be_below_the_normal_numbers(library):
+    x = np.array([SMALLEST - 0.01, -90.0, -200.0, -3e38], dtype=np.float32)
+    assert computed(library, "exp", x).tolist() == [0.0] * 4
 
 
 @pytest.mark.parametrize("name", NAMES)
