@@ -50,12 +50,35 @@ def align(group: Group, stmt: Stmt) -> Aligned | None:
         return None
     digits = Digits(_extents(group), stmt.extents())
     for read in reads:
-        pairs = zip(writes[read.array].index, read.index, strict=True)
-        if not all(digits.unify(written, index) for written, index in pairs):
+        if not _unify(digits, writes[read.array], read):
             return None
     if not _place_free(group, digits) or not _are_equal(digits, writes, reads):
         return None
     return _on_digits(group, stmt, digits)
+
+
+def align_sibling(group: Group, stmt: Stmt) -> Aligned | None:
+    """Return both on common axes by an array that both read; None where there is none.
+
+    Args:
+        group: Not a nest.
+        stmt: Reads no array that the group writes.
+    """
+    given = set(group.given())
+    own = {each.access.array: each.access for each in reversed(stmt.reads())}
+    for each in (read for member in group.statements for read in member.reads()):
+        access = own.get(each.access.array)
+        if access is None or access.array not in given or each.conditions or access.guard:
+            continue
+        digits = Digits(_extents(group), stmt.extents())
+        if _unify(digits, each.access, access) and not digits.free():
+            return _on_digits(group, stmt, digits)
+    return None
+
+
+def _unify(digits: Digits, own: Access, read: Access) -> bool:
+    pairs = zip(own.index, read.index, strict=True)
+    return all(digits.unify(written, index) for written, index in pairs)
 
 
 def refined(group: Group, values: Mapping[str, Affine], extents: Mapping[str, int]) -> Group:

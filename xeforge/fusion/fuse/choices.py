@@ -15,6 +15,8 @@ from xeforge.fusion.plan import Plan
 
 _TILE_COLUMNS = 128
 """Columns of a contraction's tile that are folded to one partial result."""
+_LONGEST_CHAIN = 6
+"""Pointwise statements that one change inlines into a reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +54,42 @@ def crossing_edges(plan: Plan) -> tuple[inline.Edge, ...]:
     return tuple(found)
 
 
+def inlined_chain(plan: Plan, program: Program, edge: inline.Edge) -> Iterator[Program]:
+    """Yield the program with a producer inlined, then with what it was made of, and so on.
+
+    Args:
+        plan: Of the program; only producers of the first one's kernel follow it.
+        program: Whose statements the edge names.
+        edge: One that crosses kernels.
+    """
+    home = next(
+        {each.name for each in group.statements}
+        for group in plan.groups
+        if any(each.name == edge.producer for each in group.statements)
+    )
+    edges = [edge]
+    for _ in range(_LONGEST_CHAIN):
+        if not edges or not inline.may_inline(program, edges[0]):
+            return
+        program = inline.run(program, edges.pop(0))
+        yield program
+        writers = program.writers()
+        reader = next(each for each in program.statements if each.name == edge.reader)
+        made_of = dict.fromkeys(each.access.array for each in reader.reads())
+        names = [writers[array].name for array in made_of if array in writers]
+        edges = [inline.Edge(name, edge.reader) for name in names if name in home]
+
+
 def splits(plan: Plan, estimate: Estimate, machine: Machine) -> Iterator[Splits]:
     """Yield folds that leave the machine idle, and those that could start in a contraction."""
     contracted = frozenset[str]().union(
         *(written(each) for each in plan.groups if each.family == "contraction")
     )
     for group, cost in zip(plan.groups, estimate.groups, strict=True):
-        if group.family == "rows" and cost.busy_ratio < 1:
-            yield from _shorter_rows(group, machine)
         if group.family == "rows" and contracted & set(group.given()):
             yield from _tile_folds(group, machine)
+        if group.family == "rows" and cost.busy_ratio < 1:
+            yield from _shorter_rows(group, machine)
 
 
 def _shorter_rows(group: Group, machine: Machine) -> Iterator[Splits]:

@@ -10,6 +10,7 @@ from xeforge.fusion.fuse import contraction
 from xeforge.fusion.fuse import pointwise
 from xeforge.fusion.fuse import rows
 from xeforge.fusion.fuse.align import align
+from xeforge.fusion.fuse.align import align_sibling
 from xeforge.fusion.fuse.machine import Machine
 from xeforge.fusion.ir import Program
 from xeforge.fusion.ir import Stmt
@@ -70,19 +71,23 @@ def _start(stmt: Stmt) -> tuple[Group, list[str]]:
 
 
 def _joined(groups: Sequence[Group], stmt: Stmt, machine: Machine) -> tuple[int, Group] | None:
-    """Return a group that takes the statement, and the group with it."""
-    for family in _PREFERENCE:
-        for place, group in enumerate(groups):
-            if group.family != family or not _reads(stmt, group):
-                continue
-            found = None if _runs_later(groups, place, stmt) else _join(group, stmt, machine)
-            if found is not None:
-                return place, found
+    """Return a group that takes the statement, and the group with it.
+
+    What reads from a group comes before what only reads the same arrays as one.
+    """
+    for is_reader in (True, False):
+        for family in _PREFERENCE:
+            for place, group in enumerate(groups):
+                if group.family != family or _reads(stmt, group) != is_reader:
+                    continue
+                found = None if _runs_later(groups, place, stmt) else _join(group, stmt, machine)
+                if found is not None:
+                    return place, found
     return None
 
 
 def _join(group: Group, stmt: Stmt, machine: Machine) -> Group | None:
-    aligned = align(group, stmt)
+    aligned = align(group, stmt) if _reads(stmt, group) else align_sibling(group, stmt)
     if aligned is None:
         return None
     if group.family == "contraction":

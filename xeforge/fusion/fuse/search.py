@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from xeforge.fusion.fuse import canonical
 from xeforge.fusion.fuse import choices
-from xeforge.fusion.fuse import inline
 from xeforge.fusion.fuse.estimate import Estimate
 from xeforge.fusion.fuse.estimate import estimate
 from xeforge.fusion.fuse.growing import Limits
@@ -81,8 +80,9 @@ class _Search:
     def _changes(self, state: _State, refused: set[object]) -> Iterator[tuple[object, _State]]:
         program, limits, machine = state.program, state.limits, self.machine
         for edge in choices.crossing_edges(state.plan):
-            if self._may_try(edge, refused) and inline.may_inline(program, edge):
-                yield edge, self.state(inline.run(program, edge), limits)
+            for depth, changed in enumerate(choices.inlined_chain(state.plan, program, edge)):
+                if self._may_try((edge, depth), refused):
+                    yield (edge, depth), self.state(changed, limits)
         for choice in choices.splits(state.plan, state.estimate, machine):
             if self._may_try(choice, refused):
                 yield choice, self.state(choice.applied(program), limits)
