@@ -63,6 +63,10 @@ class Arena:
             address, size = self._bytes.data_ptr(), self._bytes.numel()
             self.note = self._device.pin(address, size, writable=self.writable)
 
+    def map_ahead(self) -> None:
+        """Map and pin what is there now, which takes long enough to be done ahead of need."""
+        self._mapped()
+
     def take(self, record: dict[str, Any]) -> torch.Tensor:
         """Return the tensor a record describes, still in shared memory."""
         dtype = getattr(torch, record["dtype"])

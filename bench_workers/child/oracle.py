@@ -19,6 +19,8 @@ from running import same_bits
 from running import tensors_of
 
 _KEPT_BYTES = 4 * 2**30
+_IN_USE = 2
+"""One case is prepared while the outputs of the one before are still to be compared."""
 _KEPT_SHARE = 8
 """Answers may take this part of the device's memory where that is more."""
 
@@ -69,7 +71,7 @@ def _prepare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     if key not in cases:
         cases[key] = _answer(session, payload)
         room = max(_KEPT_BYTES, session.device.properties()["memory_bytes"] // _KEPT_SHARE)
-        while len(cases) > 1 and sum(each.size_bytes() for each in cases.values()) > room:
+        while len(cases) > _IN_USE and sum(each.size_bytes() for each in cases.values()) > room:
             cases.popitem(last=False)
     cases.move_to_end(key)
     answered = cases[key]
@@ -79,6 +81,7 @@ def _prepare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
         "state": exported["state"],
         "arguments": answered.arguments,
         "output_count": len(answered.own),
+        "output_bytes": sum(each.numel() * each.element_size() for each in answered.own),
         "mutated": answered.mutated,
         "aliased": answered.aliased,
         "differs": answered.differs,

@@ -25,6 +25,7 @@ class Session:
         replaced: Device names that were redirected.
         claims_xpu: Files written for an xpu device.
         memory: What operations keep between requests.
+        lanes: Pairs of shared memories: inputs and weights, outputs.
     """
 
     def __init__(self, options: dict[str, Any]) -> None:
@@ -36,12 +37,22 @@ class Session:
         self.directory = Path.cwd()
         self.device = SessionDevice(str(options["backend"]))
         writes_given = bool(options.get("is_oracle"))
-        self.given = Arena(int(options["given"]), writable=writes_given, device=self.device)
-        self.answers = Arena(int(options["answers"]), writable=not writes_given, device=self.device)
+        self.lanes = [
+            (
+                Arena(int(given), writable=writes_given, device=self.device),
+                Arena(int(answers), writable=not writes_given, device=self.device),
+            )
+            for given, answers in zip(options["given"], options["answers"], strict=True)
+        ]
+        self.use_lane(0)
         self.files: dict[str, Any] = {}
         self.replaced: set[str] = set()
         self.claims_xpu: set[str] = set()
         self.memory: dict[str, Any] = {}
+
+    def use_lane(self, lane: int) -> None:
+        """Read and write the given pair of shared memories from now on."""
+        self.given, self.answers = self.lanes[lane]
 
     @contextlib.contextmanager
     def user_code(self, name: str, *, redirect: bool = True) -> Iterator[None]:
@@ -100,7 +111,7 @@ def setup(options: dict[str, Any]) -> None:
 
     Args:
         options: ``backend``, ``interpret``, ``given`` and ``answers`` (descriptor numbers of the
-            shared memory) and ``is_oracle``.
+            shared memories, one of each per lane) and ``is_oracle``.
     """
     import interpret
 
@@ -140,6 +151,7 @@ def _guarded(operation: Operation) -> Callable[[dict[str, Any]], dict[str, Any]]
         from arena import ArenaFull
         from loading import Fault
 
+        session.use_lane(int(payload.get("lane", 0)))
         try:
             answer = _trimmed(session, operation(session, payload))
         except Fault as fault:

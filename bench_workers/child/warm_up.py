@@ -21,6 +21,8 @@ def run(session: Any) -> None:
     """Touch the device the way checks and timed calls do."""
     if not session.device.is_accelerator:
         return
+    for arena in (each for lane in session.lanes for each in lane):
+        arena.map_ahead()
     device = session.device.name
     clock = own_clock(session)
     for dtype in _DTYPES:

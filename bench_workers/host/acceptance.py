@@ -55,7 +55,7 @@ def device_checks(
         try:
             facts = session.ask("conform", {}, seconds=_SECONDS)["facts"]
             checks = list(conformance_checks(facts))
-            checks += _shared_memory(session, sessions.given, sessions.answers)
+            checks += _shared_memory(session, sessions.given[0], sessions.answers[0])
             ceilings, more = _ceilings(session, device)
             return (*checks, *more), ceilings
         finally:

@@ -1,7 +1,15 @@
-"""Runs one source on all cases, each apart from the others' failures, and collects the facts."""
+"""Runs one source on all cases, each apart from the others' failures, and collects the facts.
 
+The oracle works beside the candidate: while one case runs, the next one is prepared and the last
+one's outputs are compared. Two lanes of shared memory keep them apart.
+"""
+
+from collections import deque
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
@@ -10,6 +18,7 @@ from typing import Any
 
 from bench_workers.host.oracle import Oracle
 from bench_workers.host.oracle import Prepared
+from bench_workers.host.sessions import LANES
 from bench_workers.host.sessions import Deadlines
 from bench_workers.host.sessions import Session
 from bench_workers.host.sessions import Sessions
@@ -35,6 +44,13 @@ _MOST_TIMEOUTS = 2
 """Each costs a whole deadline, and code that hangs twice hangs."""
 _MOST_CONFIGURATIONS = 32
 _UNCHECKABLE = "uncheckable"
+_OUTPUT_ROOM = 16
+_OUTPUT_ROOM_BYTES = 64 << 20
+"""Outputs of two calls may take so many times what the oracle's take, and this much more: they may
+be of a wider format, or too many. Beyond that nothing is gained by looking at them."""
+
+Finding = Callable[[], CaseEvidence]
+"""Gives the evidence once the oracle has compared."""
 
 
 @dataclass(slots=True)
@@ -83,12 +99,18 @@ class Examination:
         self._load_error: CandidateError | None = None
         self._found = Findings()
         self._tuned: set[str] = set()
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="oracle")
 
     def run(self, cases: Sequence[Case]) -> Evidence:
         """Examine all cases in order."""
         try:
-            collected = tuple(self._case(case) for case in cases)
+            collected = tuple(each() for each in self._findings(cases))
+        except (KeyboardInterrupt, SystemExit):
+            self._beside.shutdown(wait=False, cancel_futures=True)
+            self._oracle.close()  # nobody waits for what it is at
+            raise
         finally:
+            self._beside.shutdown(cancel_futures=True)
             self._drop()
         found = self._found
         return Evidence(
@@ -101,27 +123,43 @@ class Examination:
             notes=tuple(dict.fromkeys(found.notes)),
         )
 
-    def _case(self, case: Case) -> CaseEvidence:
-        blank = CaseEvidence(case.id, str(case.kind), str(case.fill), CaseStatus.UNCHECKED)
-        if self._is_given_up():
-            times = f" {self._ended} times" if self._ended > 1 else ""
-            words = f"not tried: the code ended its process{times} before"
-            return replace(blank, message=words)
-        if self._found.state_mismatch:
-            return replace(blank, message=self._found.state_mismatch)
+    def _findings(self, cases: Sequence[Case]) -> list[Finding]:
+        ahead = deque(self._prepare(each, 0) for each in cases[:1])
+        findings = []
+        for index, case in enumerate(cases):
+            if self._gives_up():
+                findings.append(_known(self._untried(case)))
+                continue
+            following = cases[index + 1 : index + 2]
+            ahead.extend(self._prepare(each, (index + 1) % LANES) for each in following)
+            findings.append(self._case(case, ahead.popleft()))
+        return findings
+
+    def _prepare(self, case: Case, lane: int) -> Future[Prepared]:
+        return self._beside.submit(self._oracle.prepare, case, lane=lane)
+
+    def _gives_up(self) -> bool:
+        restarts, timeouts = (_MOST_RESTARTS, _MOST_TIMEOUTS) if self._all else (0, 1)
+        is_ended = self._ended > restarts or self._timeouts >= timeouts
+        return is_ended or bool(self._found.state_mismatch)
+
+    def _untried(self, case: Case) -> CaseEvidence:
+        times = f" {self._ended} times" if self._ended > 1 else ""
+        words = f"not tried: the code ended its process{times} before"
+        return replace(_blank(case), message=self._found.state_mismatch or words)
+
+    def _case(self, case: Case, preparing: Future[Prepared]) -> Finding:
+        blank = _blank(case)
         try:
-            prepared = self._oracle.prepare(case)
+            prepared = preparing.result()
         except OracleFailed as error:
-            return replace(blank, status=CaseStatus.REFERENCE_RAISED, message=error.message)
+            failed = replace(blank, status=CaseStatus.REFERENCE_RAISED, message=error.message)
+            return _known(failed)
         self._found.notes += prepared.notes
         try:
             return self._checked(case, prepared, blank)
         except CandidateError as error:
-            return self._failed(blank, error)
-
-    def _is_given_up(self) -> bool:
-        restarts, timeouts = (_MOST_RESTARTS, _MOST_TIMEOUTS) if self._all else (0, 1)
-        return self._ended > restarts or self._timeouts >= timeouts
+            return _known(self._failed(blank, error))
 
     def _failed(self, blank: CaseEvidence, error: CandidateError) -> CaseEvidence:
         if self._session is not None and not self._session.is_alive:
@@ -139,19 +177,20 @@ class Examination:
         status = CaseStatus.UNCHECKED if is_unchecked else CaseStatus.RAISED
         return replace(blank, status=status, message=message, line=line)
 
-    def _checked(self, case: Case, prepared: Prepared, blank: CaseEvidence) -> CaseEvidence:
+    def _checked(self, case: Case, prepared: Prepared, blank: CaseEvidence) -> Finding:
         """Run the case, with each autotune configuration where asked, and keep the worst."""
         is_first = not self._found.launches
         needs_all = is_first or not self._sessions.is_interpreted
         answer = self._call(prepared, 0, again="always" if needs_all else "if_needed")
         if answer.get("state_mismatch"):
             self._found.state_mismatch = str(answer["state_mismatch"])
-            return replace(blank, message=self._found.state_mismatch)
+            return _known(replace(blank, message=self._found.state_mismatch))
         self._remember(answer)
-        worst = self._evidence(case, prepared, blank, answer)
+        first = self._evidence(case, prepared, blank, answer)
         count = min(int(answer["configurations"]), _MOST_CONFIGURATIONS)
-        if not self._tries_all(case):
-            return worst
+        if not self._tries_all(case) or count <= 1:
+            return first
+        worst = first()
         for configuration in range(1, count):
             if is_wrong(worst):
                 break
@@ -159,9 +198,11 @@ class Examination:
                 answer = self._call(prepared, configuration, again="if_needed")
             except CandidateRaised as error:
                 words = f"autotune configuration {configuration}: {error.message}"
-                return replace(blank, status=CaseStatus.RAISED, message=words, line=error.line)
-            worst = self._evidence(case, prepared, blank, answer)
-        return worst
+                return _known(
+                    replace(blank, status=CaseStatus.RAISED, message=words, line=error.line)
+                )
+            worst = self._evidence(case, prepared, blank, answer)()
+        return _known(worst)
 
     def _tries_all(self, case: Case) -> bool:
         """Whether each autotune configuration is tried; once for each set of shapes."""
@@ -178,7 +219,8 @@ class Examination:
             "configuration": configuration,
             "again": again,
         }
-        return self._started().ask("call", payload, seconds=self._deadlines.case)
+        room = _OUTPUT_ROOM * prepared.output_bytes + _OUTPUT_ROOM_BYTES
+        return self._started().ask("call", payload, seconds=self._deadlines.case, most_bytes=room)
 
     def _started(self) -> Session:
         if self._load_error is not None:
@@ -215,27 +257,50 @@ class Examination:
 
     def _evidence(
         self, case: Case, prepared: Prepared, blank: CaseEvidence, answer: Mapping[str, Any]
-    ) -> CaseEvidence:
-        outputs, differing = self._oracle.compare(case, answer["outputs"], answer["again"])
-        chosen = str(answer["configuration"])
-        return replace(
-            blank,
-            status=CaseStatus.RAN,
-            message=f"autotune configuration {chosen}" if chosen else "",
-            outputs=outputs,
-            output_count=len(answer["outputs"]),
-            expected_output_count=prepared.output_count,
-            mutated_inputs=tuple(
-                each for each in answer["mutated"] if each not in prepared.mutated
-            ),
-            aliased_outputs=tuple(i for i in answer["aliased"] if i not in prepared.aliased),
-            differs_between_runs=differing > 0,
-            reference_differs_between_runs=prepared.differs,
-            stale_outputs=bool(answer["stale"]),
-            memory_faults=tuple(map(read_fault, answer["faults"])),
-            redirected_devices=tuple(map(str, answer["redirected"])),
-            seconds=float(answer["seconds"]),
+    ) -> Finding:
+        """Have the outputs compared beside what comes next."""
+        comparing = self._beside.submit(
+            self._oracle.compare,
+            case,
+            answer["outputs"],
+            answer["again"],
+            lane=prepared.payload["lane"],
         )
+        return lambda: _evidence(prepared, blank, answer, comparing.result())
+
+
+def _blank(case: Case) -> CaseEvidence:
+    return CaseEvidence(case.id, str(case.kind), str(case.fill), CaseStatus.UNCHECKED)
+
+
+def _known(evidence: CaseEvidence) -> Finding:
+    return lambda: evidence
+
+
+def _evidence(
+    prepared: Prepared,
+    blank: CaseEvidence,
+    answer: Mapping[str, Any],
+    compared: tuple[tuple[OutputEvidence, ...], int],
+) -> CaseEvidence:
+    outputs, differing = compared
+    chosen = str(answer["configuration"])
+    return replace(
+        blank,
+        status=CaseStatus.RAN,
+        message=f"autotune configuration {chosen}" if chosen else "",
+        outputs=outputs,
+        output_count=len(answer["outputs"]),
+        expected_output_count=prepared.output_count,
+        mutated_inputs=tuple(each for each in answer["mutated"] if each not in prepared.mutated),
+        aliased_outputs=tuple(i for i in answer["aliased"] if i not in prepared.aliased),
+        differs_between_runs=differing > 0,
+        reference_differs_between_runs=prepared.differs,
+        stale_outputs=bool(answer["stale"]),
+        memory_faults=tuple(map(read_fault, answer["faults"])),
+        redirected_devices=tuple(map(str, answer["redirected"])),
+        seconds=float(answer["seconds"]),
+    )
 
 
 def is_wrong(evidence: CaseEvidence) -> bool:

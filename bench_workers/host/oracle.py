@@ -30,6 +30,7 @@ class Prepared:
         payload: What a candidate's child needs to run it.
         names: Input names.
         output_count: Tensors the oracle returns.
+        output_bytes: Their size.
         mutated: Inputs the oracle changes, by name.
         aliased: Outputs of the oracle that share memory with an input.
         differs: Whether the oracle gives different bits twice.
@@ -40,6 +41,7 @@ class Prepared:
     payload: Mapping[str, Any]
     names: tuple[str, ...]
     output_count: int
+    output_bytes: int
     mutated: frozenset[str]
     aliased: frozenset[int]
     differs: bool
@@ -76,13 +78,13 @@ class Oracle:
         self._dims = {each.name: dict(each.dims) for each in problem.workloads}
         return True
 
-    def prepare(self, case: Case) -> Prepared:
-        """Evaluate a case and put its inputs and weights into shared memory.
+    def prepare(self, case: Case, *, lane: int = 0) -> Prepared:
+        """Evaluate a case and put its inputs and weights into a lane's shared memory.
 
         Raises:
             OracleFailed: The user's code refuses the case; the message says how and where.
         """
-        answer = self.ask("prepare", self.payload(case))
+        answer = self.ask("prepare", {**self.payload(case), "lane": lane})
         names = tuple(each.name for each in case.inputs)
         names = names or tuple(f"input {i}" for i in range(len(answer["inputs"])))
         payload = {
@@ -94,11 +96,13 @@ class Oracle:
             "inputs": answer["inputs"],
             "state": answer["state"],
             "names": list(names),
+            "lane": lane,
         }
         return Prepared(
             payload,
             names,
             int(answer["output_count"]),
+            int(answer["output_bytes"]),
             frozenset(names[i] for i in answer["mutated"]),
             frozenset(answer["aliased"]),
             bool(answer["differs"]),
@@ -128,6 +132,8 @@ class Oracle:
         case: Case,
         outputs: Sequence[Mapping[str, Any]],
         again: Sequence[Mapping[str, Any]] = (),
+        *,
+        lane: int = 0,
     ) -> tuple[tuple[OutputEvidence, ...], int]:
         """Compare outputs in shared memory with the oracle's.
 
@@ -140,6 +146,7 @@ class Oracle:
             "again": list(again),
             "rtol": case.rtol,
             "atol": case.atol,
+            "lane": lane,
         }
         answer = self.ask("compare", payload)
         return tuple(map(read_output, answer["outputs"])), int(answer["differing"])

@@ -34,6 +34,8 @@ from xeforge.errors import PlatformError
 Role = Literal["prepare", "oracle", "run"]
 _OPEN_SECONDS = 120.0
 _MOST_SHARED_BYTES = 64 << 30
+LANES = 2
+"""Pairs of shared memories, so that one case's inputs are written while another one runs."""
 _INTERPRET = {"TRITON_INTERPRET": "1"}
 _BUILDING = (*PRELOAD, "warm_fakes", "build", "launch_compiler", "model_call")
 _RUNNING = {True: (*LIBRARIES, "session", "count"), False: (*PRELOAD, "session")}
@@ -63,29 +65,47 @@ class Session:
     """
 
     def __init__(
-        self, child: Child, room: SharedMemory, ledger: Ledger, health: CardHealth
+        self,
+        child: Child,
+        rooms: Sequence[SharedMemory],
+        ledger: Ledger,
+        health: CardHealth,
     ) -> None:
         self._child = child
-        self._room = room
+        self._rooms = rooms
         self._ledger = ledger
         self._health = health
         self.facts: Mapping[str, Any] = {}
 
-    def ask(self, op: str, payload: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
+    def ask(
+        self,
+        op: str,
+        payload: Mapping[str, Any],
+        *,
+        seconds: float,
+        most_bytes: int = _MOST_SHARED_BYTES,
+    ) -> dict[str, Any]:
         """Perform one operation; shared memory grows as the answer demands.
 
+        Args:
+            op: Name of the operation.
+            payload: Its arguments; ``lane`` picks the shared memory, 0 unless it is named.
+            seconds: Until its answer must be there.
+            most_bytes: That its tensors may need in shared memory.
+
         Raises:
-            CandidateRaised: The user's code raised; the child is ended when its device no longer
-                works, which `is_alive` tells.
+            CandidateRaised: The user's code raised, or a candidate's outputs need too much memory;
+                the child is ended when its device no longer works, which `is_alive` tells.
             CandidateTimeout: No answer in time; the child is gone.
             CandidateDied: The child ended.
-            OutOfHostResources: The tensors do not fit into shared memory.
+            OutOfHostResources: The oracle's tensors do not fit into shared memory.
         """
+        room = self._rooms[int(payload.get("lane", 0))]
         while True:
             answer = self._answer(op, payload, seconds)
             if "needed_bytes" not in answer:
                 break
-            self._make_room(int(answer["needed_bytes"]))
+            self._make_room(room, int(answer["needed_bytes"]), most_bytes)
         fault = answer.get("fault")
         if fault is None:
             return answer
@@ -120,13 +140,14 @@ class Session:
         finally:
             self._ledger.add(self._child.role, op, time.monotonic() - started, spent)
 
-    def _make_room(self, needed_bytes: int) -> None:
-        if needed_bytes > _MOST_SHARED_BYTES or needed_bytes <= self._room.size_bytes:
-            raise OutOfHostResources(
-                f"tensors of {needed_bytes >> 20} MiB do not fit into shared memory",
-                remedy="use smaller shapes",
-            )
-        self._room.grow(needed_bytes)
+    def _make_room(self, room: SharedMemory, needed_bytes: int, most_bytes: int) -> None:
+        if room.size_bytes < needed_bytes <= most_bytes:
+            room.grow(needed_bytes)
+            return
+        words = f"tensors of {needed_bytes >> 20} MiB do not fit into shared memory"
+        if self._child.role == "run":
+            raise CandidateRaised(f"{words} within their memory limit of {most_bytes >> 20} MiB")
+        raise OutOfHostResources(words, remedy="use smaller shapes")
 
     @property
     def is_alive(self) -> bool:
@@ -173,8 +194,8 @@ class Sessions:
     ) -> None:
         self.backend = backend
         self.layer = layer
-        self.given = SharedMemory("given")
-        self.answers = SharedMemory("answers")
+        self.given = tuple(SharedMemory(f"given{each}") for each in range(LANES))
+        self.answers = tuple(SharedMemory(f"answers{each}") for each in range(LANES))
         self.ledger = Ledger()
         self.health = CardHealth(None if backend == "cpu" else self._probe)
         self._policies = {
@@ -244,8 +265,8 @@ class Sessions:
         return session
 
     def _open(self, child: Child, role: Role, *, warm: bool) -> Session:
-        room = self.answers if role == "run" else self.given
-        session = Session(child, room, self.ledger, self.health)
+        rooms = self.answers if role == "run" else self.given
+        session = Session(child, rooms, self.ledger, self.health)
         try:
             session.facts = session.ask("open", {"warm": warm}, seconds=_OPEN_SECONDS)
         except BaseException:
@@ -330,20 +351,24 @@ class Sessions:
     def _backend_of(self, role: str) -> Backend:
         return self.backend if role in {"run", "oracle"} else "cpu"
 
-    def _descriptors(self, role: Role) -> tuple[int, int]:
+    def _descriptors(self, role: Role) -> tuple[int, ...]:
         """Return what a role inherits: only the oracle's side writes inputs, only runs outputs."""
         if role == "run":
-            return self.given.readable, self.answers.writable
-        return self.given.writable, self.answers.readable
+            given = [each.readable for each in self.given]
+            return (*given, *(each.writable for each in self.answers))
+        return (
+            *(each.writable for each in self.given),
+            *(each.readable for each in self.answers),
+        )
 
     def _options(self, role: Role) -> dict[str, Any]:
-        given, answers = self._descriptors(role)
+        numbers = self._descriptors(role)
         backend = self._backend_of(role)
         return {
             "backend": backend,
             "interpret": backend == "cpu",
-            "given": given,
-            "answers": answers,
+            "given": list(numbers[:LANES]),
+            "answers": list(numbers[LANES:]),
             "is_oracle": role != "run",
             "preload": list(PRELOAD if role == "run" and backend != "cpu" else LIBRARIES),
             "environment": _INTERPRET if backend == "cpu" else {},
@@ -354,8 +379,8 @@ class Sessions:
         for warm in self._warm.values():
             warm.close()
         self._reaper.shutdown(wait=True)
-        self.given.close()
-        self.answers.close()
+        for memory in (*self.given, *self.answers):
+            memory.close()
         for each in self._ending:
             each.result()
 

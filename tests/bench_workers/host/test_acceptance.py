@@ -24,7 +24,7 @@ def test_bytes_cross_shared_memory_both_ways_in_a_real_child(evaluator):
     sessions = evaluator._sessions
     with closing(sessions.start("run")) as session:
         facts = session.ask("conform", {}, seconds=120)["facts"]
-        found = by_name(_shared_memory(session, sessions.given, sessions.answers))
+        found = by_name(_shared_memory(session, sessions.given[0], sessions.answers[0]))
     assert set(found) == {"copy.values", "copy.to_device", "copy.from_device"}
     assert [each for each in found.values() if not each.passed] == []
     checks = by_name(conformance_checks(facts))
@@ -43,17 +43,17 @@ class Liar:
 
     def ask(self, op, payload, *, seconds):
         assert op == "echo_shared"
-        sent = os.pread(self._sessions.given.readable, payload["record"]["shape"][0], 0)
+        sent = os.pread(self._sessions.given[0].readable, payload["record"]["shape"][0], 0)
         table = bytes((each + 1) % 256 for each in range(256))
         back = bytearray(sent.translate(table))
         back[-1] ^= 1
-        os.pwrite(self._sessions.answers.writable, back, 0)
+        os.pwrite(self._sessions.answers[0].writable, back, 0)
         return {"record": {"offset": 0}, "in_seconds": 0.01, "out_seconds": 9.0, "notes": ["x"]}
 
 
 def test_a_lost_byte_and_a_slow_link_are_noticed(evaluator):
     sessions = evaluator._sessions
-    found = by_name(_shared_memory(Liar(sessions), sessions.given, sessions.answers))
+    found = by_name(_shared_memory(Liar(sessions), sessions.given[0], sessions.answers[0]))
     assert not found["copy.values"].passed
     assert found["copy.to_device"].passed
     assert not found["copy.from_device"].passed

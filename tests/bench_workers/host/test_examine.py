@@ -152,6 +152,25 @@ def test_what_a_subclass_shows_is_no_output(examine, make):
     assert evidence.cases[0].expected_output_count == 1
 
 
+def test_outputs_far_larger_than_expected_are_not_looked_at(evaluator, make):
+    job = make.addition
+    source = make.text("vector_add").replace("return out", "return out.repeat(90_000)")
+    assert "repeat" in source
+    first, second = (make.case(job, seed=seed) for seed in range(2))
+    case, other = evaluator.examine(job, source, [first, second]).cases
+    assert case.status is other.status is CaseStatus.RAISED
+    assert "do not fit into shared memory within their memory limit of 64 MiB" in case.message
+
+
+def test_each_case_is_compared_with_its_own_answer(examine, make):
+    cases = [make.case(make.addition, seed=seed) for seed in range(5)]
+    found = examine("vector_add", make.addition, cases).cases
+    assert [each.case for each in found] == [each.id for each in cases]
+    assert [each.outputs[0].wrong_count for each in found] == [0] * 5
+    scales = {each.outputs[0].scale for each in found}
+    assert len(scales) == 5
+
+
 def test_a_hanging_kernel_is_ended(evaluator, make):
     deadlines = evaluator._deadlines
     evaluator._deadlines = type(deadlines)(load=60.0, case=4.0, oracle=60.0)

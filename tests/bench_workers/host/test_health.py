@@ -90,7 +90,7 @@ def test_where_there_is_no_card_nothing_is_suspected():
 @pytest.mark.parametrize("answer", [FAULT, CandidateTimeout("late"), CandidateDied("gone")])
 def test_sticky_errors_hangs_and_deaths_make_the_card_suspect(answer):
     health = CardHealth(Probe())
-    session = Session(Child(answer), None, Ledger(), health)
+    session = Session(Child(answer), (None,), Ledger(), health)
     with pytest.raises((CandidateRaised, CandidateTimeout, CandidateDied)):
         session.ask("call", {}, seconds=1.0)
     assert health.is_suspected
@@ -99,7 +99,7 @@ def test_sticky_errors_hangs_and_deaths_make_the_card_suspect(answer):
 def test_what_the_code_raises_by_itself_makes_nothing_suspect():
     health = CardHealth(Probe())
     plain = {"fault": {"kind": "ValueError", "message": "not today", "broken": False}}
-    session = Session(Child(plain), None, Ledger(), health)
+    session = Session(Child(plain), (None,), Ledger(), health)
     with pytest.raises(CandidateRaised):
         session.ask("call", {}, seconds=1.0)
     assert not health.is_suspected
