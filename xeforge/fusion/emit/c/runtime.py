@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from xeforge.fusion.affine import Affine
+from xeforge.fusion.emit.c import micro
 from xeforge.fusion.emit.c.expression import expression
 from xeforge.fusion.emit.c.runtime_math import MATH
 from xeforge.fusion.expand import expand
@@ -171,16 +172,19 @@ PIECES = _pieces()
 
 def used_by(text: str) -> str:
     """Return the functions that a text needs, what they need themselves first."""
-    wanted: dict[str, None] = {}
+    wanted: dict[str, str] = {}
 
     def want(name: str) -> None:
-        if name in wanted or name not in PIECES:
+        if name in wanted:
             return
-        for inner in _NAME.findall(PIECES[name]):
-            if inner != name:
-                want(inner)
-        wanted[name] = None
+        if micro.NAME.fullmatch(name):
+            wanted[name] = micro.micro_text(name)
+        elif name in PIECES:
+            for inner in _NAME.findall(PIECES[name]):
+                if inner != name:
+                    want(inner)
+            wanted[name] = PIECES[name]
 
     for name in _NAME.findall(text):
         want(name)
-    return "\n".join(PIECES[name] for name in wanted)
+    return "\n".join(wanted.values())

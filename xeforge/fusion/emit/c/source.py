@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 from hashlib import sha256
 
+from xeforge.fusion.emit.c import contraction
 from xeforge.fusion.emit.c import nest
 from xeforge.fusion.emit.c import pointwise
 from xeforge.fusion.emit.c import rows
@@ -30,6 +31,7 @@ from xeforge.fusion.plan import Plan
 FAMILIES: Mapping[Family, Callable[[Group, Context], Kernel]] = {
     "pointwise": pointwise.emit,
     "rows": rows.emit,
+    "contraction": contraction.emit,
     "nest": nest.emit,
 }
 

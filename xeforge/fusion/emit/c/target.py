@@ -20,6 +20,7 @@ class Limits:
         parts: Pieces of one long loop; fixed, so that sums do not depend on how many threads run.
         chunk: Terms that are summed in one accumulator before it goes into the next one.
         few: Fewer elements or rows than this do not share out well among threads.
+        tile_rows: Rows of a block of a contraction, where the caches allow so many.
     """
 
     parallel_points: int = 2**14
@@ -27,6 +28,7 @@ class Limits:
     parts: int = 64
     chunk: int = 1024
     few: int = 16
+    tile_rows: int = 96
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,10 @@ from xeforge.fusion.emit.c.source import joined
 from xeforge.fusion.emit.c.target import Limits
 from xeforge.fusion.emit.c.target import this_machine
 from xeforge.fusion.formats import Formats
+from xeforge.fusion.fuse import canonical
+from xeforge.fusion.fuse import growing
+from xeforge.fusion.fuse.growing import grow
+from xeforge.fusion.fuse.machine import CPU
 from xeforge.fusion.interpret import interpret
 from xeforge.fusion.ir import Call
 from xeforge.fusion.ir import Program
@@ -18,8 +22,8 @@ from xeforge.fusion.ir import Read
 from xeforge.fusion.ir import Select
 
 # Small limits, so that small programs run through every way of cutting and sharing loops.
-LIMITS = Limits(parallel_points=24, block_points=4, parts=3, chunk=3, few=3)
-TARGET = replace(this_machine(), limits=LIMITS)
+LIMITS = Limits(parallel_points=24, block_points=4, parts=3, chunk=3, few=3, tile_rows=4)
+TARGET = replace(this_machine(), limits=LIMITS, first_cache_bytes=256, cache_bytes=1024)
 QUICK = ("-O1", "-fno-math-errno", "-fno-trapping-math")
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
@@ -50,6 +54,11 @@ def in_dtype(program: Program, dtype: str) -> Program:
     )
     arrays = tuple(replace(each, dtype=named(each.dtype)) for each in program.arrays)
     return replace(program, arrays=arrays, statements=statements)
+
+
+def fused(program: Program):
+    """Return a plan with everything fused that may be."""
+    return grow(canonical.run(program), growing.Limits(CPU))
 
 
 def stored(values, dtype):

@@ -1,0 +1,350 @@
+"""Sums of products: packed panels, a tile of sums in registers, then the rest of the group by rows.
+
+One factor is packed whole, in panels as wide as the tile in registers. A task owns a block of
+rows and of columns: it packs its part of the other factor piece by piece along k, adds up the
+block in its own memory, and applies the remaining statements while the block is in its cache.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+
+from xeforge.fusion.emit.c.axes import coefficient
+from xeforge.fusion.emit.c.axes import is_plain_in
+from xeforge.fusion.emit.c.axes import merged
+from xeforge.fusion.emit.c.expression import expression
+from xeforge.fusion.emit.c.index import axis_name
+from xeforge.fusion.emit.c.index import flattened
+from xeforge.fusion.emit.c.kernel import Context
+from xeforge.fusion.emit.c.kernel import Kernel
+from xeforge.fusion.emit.c.kernel import Memory
+from xeforge.fusion.emit.c.kernel import points
+from xeforge.fusion.emit.c.lines import Lines
+from xeforge.fusion.emit.c.memory import aligned
+from xeforge.fusion.emit.c.micro import Micro
+from xeforge.fusion.emit.c.micro import choose
+from xeforge.fusion.emit.c.numbers import number
+from xeforge.fusion.emit.c.row import Row
+from xeforge.fusion.emit.c.row import scratch_bytes
+from xeforge.fusion.emit.c.row import write_row
+from xeforge.fusion.functions import cast
+from xeforge.fusion.functions import children
+from xeforge.fusion.ir import Access
+from xeforge.fusion.ir import Array
+from xeforge.fusion.ir import Axis
+from xeforge.fusion.ir import Expr
+from xeforge.fusion.ir import Read
+from xeforge.fusion.ir import Reduce
+from xeforge.fusion.ir import Stmt
+from xeforge.fusion.plan import AxisRole
+from xeforge.fusion.plan import Group
+
+PACKED_TERMS = 64
+"""Terms of a panel that are packed before the next column is: they stay in the first cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A contraction with merged axes.
+
+    Attributes:
+        root: The sum of products, flat.
+        rest: A statement that takes the sums, and those after it, flat.
+        axes: By role.
+        folded: The last axes of n, which a row holds whole; () where rows may be cut.
+        reduce: Of the root.
+        sums: Name that stands for the tile of sums in `rest`.
+        stored: Arrays that go to memory.
+    """
+
+    root: Stmt
+    rest: tuple[Stmt, ...]
+    axes: dict[AxisRole, tuple[Axis, ...]]
+    folded: tuple[Axis, ...]
+    reduce: Reduce
+    sums: str
+    stored: tuple[str, ...]
+
+    def size(self, role: AxisRole) -> int:
+        return points(self.axes[role])
+
+    @property
+    def outer(self) -> tuple[Axis, ...]:
+        """The axes of n before the folded ones."""
+        return self.axes["n"][: len(self.axes["n"]) - len(self.folded)]
+
+    def factor(self, role: AxisRole) -> Expr:
+        """Return the factor that knows the axes of m or n."""
+        own = {each.name for each in self.axes[role]}
+        return next(each for each in children(self.root.body) if own & _known(self.root, each))
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Sizes, in elements.
+
+    Attributes:
+        micro: The tile in registers.
+        rows: Of a block; whole tiles.
+        columns: Of a block; whole rows of what is folded.
+        depth: Terms between two packings.
+    """
+
+    micro: Micro
+    rows: int
+    columns: int
+    depth: int
+
+    @property
+    def panels(self) -> int:
+        """In a block."""
+        return -(-self.columns // self.micro.columns)
+
+    @property
+    def stride(self) -> int:
+        """From one row of the block to the next one."""
+        return self.panels * self.micro.columns
+
+
+def emit(group: Group, context: Context) -> Kernel:
+    """Emit a contraction with what follows it."""
+    product, context = _prepared(group, context)
+    blocks = _blocks(product, context)
+    writer = _Writer(product, blocks, context)
+    lines = Lines()
+    with lines.block(""):
+        writer.pack(lines)
+        writer.tasks(lines)
+    return Kernel(lines.text(), work_bytes=writer.work_bytes, scratch_bytes=writer.scratch_bytes)
+
+
+def _known(stmt: Stmt, part: Expr) -> frozenset[str]:
+    alone = replace(stmt, output=replace(stmt.output, index=()), body=part, reduce=None)
+    return alone.used_axes()
+
+
+def _prepared(group: Group, context: Context) -> tuple[_Product, Context]:
+    """Flatten, merge axes, and let a statement take the sums from the tile."""
+    root, *others = group.statements
+    if root.reduce is None:
+        raise ValueError(f"{group.name} starts with no sum")
+    sums = f"{root.output.array}_sums"
+    while sums in context.arrays:
+        sums += "_"
+    array = Array(sums, (), root.reduce.dtype, "intermediate")
+    context = replace(context, arrays={**context.arrays, sums: array})
+    taken = cast(Read(Access(sums, ()), array.dtype), context.arrays[root.output.array].dtype)
+    axes = dict(group.axes)
+    kept = tuple(each for role in ("batch", "m", "n") for each in axes[role])
+    taker = replace(root, axes=kept, body=taken, reduce=None)
+    flat = [flattened(each, context.arrays) for each in (root, taker, *others)]
+    count = max((len(each.reduced()) for each in others), default=0)
+    folded = axes["n"][len(axes["n"]) - count :]
+    outer = axes["n"][: len(axes["n"]) - count]
+    for role in ("batch", "m", "k"):
+        axes[role], flat = merged(flat, axes[role])
+    outer, flat = merged(flat, outer)
+    folded, flat = merged(flat, folded)
+    axes["n"] = (*outer, *folded)
+    if not folded and len(outer) > 1:
+        folded = outer[-1:]
+    first, *rest = flat
+    return _Product(first, tuple(rest), axes, folded, root.reduce, sums, group.stored), context
+
+
+def _blocks(product: _Product, context: Context) -> _Blocks:
+    """Choose sizes so that panels fit the first cache and blocks the second one."""
+    target = context.target
+    rows, columns = product.size("m"), product.size("n")
+    size = 8 if number(product.reduce.dtype).value == "double" else 4
+    micro = choose(target, number(product.reduce.dtype).suffix, rows, columns)
+    most = max(1, target.first_cache_bytes // 2 // (micro.columns * size))
+    terms = product.size("k")
+    depth = -(-terms // -(-terms // most))
+    wide = target.cache_bytes // 4 // (target.limits.tile_rows * size)
+    step = points(product.folded) if product.folded else micro.columns
+    block_columns = min(columns, max(1, wide // step) * step)
+    room = target.cache_bytes // 2 // (size * (block_columns + depth))
+    block_rows = max(1, min(room, target.limits.tile_rows, rows) // micro.rows) * micro.rows
+    others = product.size("batch") * -(-columns // block_columns)
+    while block_rows > 2 * micro.rows and others * -(-rows // block_rows) < target.limits.few:
+        block_rows = -(-block_rows // (2 * micro.rows)) * micro.rows
+    return _Blocks(micro, block_rows, block_columns, depth)
+
+
+class _Writer:
+    """The two loops of a contraction: packing, and tasks."""
+
+    def __init__(self, product: _Product, blocks: _Blocks, context: Context) -> None:
+        self.product = product
+        self.blocks = blocks
+        self.context = context
+        self.value = number(product.reduce.dtype).value
+        self.size = 8 if self.value == "double" else 4
+        micro = blocks.micro
+        self.count = -(-product.size("n") // blocks.columns)
+        self.panel = product.size("k") * micro.columns
+        panels = product.size("batch") * self.count * blocks.panels
+        self.work_bytes = aligned(panels * self.panel * self.size)
+        self.left_bytes = aligned(blocks.rows * blocks.depth * self.size)
+        self.tile_bytes = aligned(blocks.rows * blocks.stride * self.size)
+        self.row = self._row()
+        self.scratch_bytes = self.left_bytes + self.tile_bytes + aligned(scratch_bytes(self.row))
+
+    def _row(self) -> Row:
+        product = self.product
+        if product.folded:
+            source, low, high = "sums[{0}]", "0", ""
+        else:
+            source, low, high = "sums[{0} - first]", "first", "first + columns"
+        columns = product.folded or product.axes["n"]
+        sources = {product.sums: source.format}
+        return Row(product.rest, columns, product.stored, sources, self.context, low, high)
+
+    def pack(self, lines: Lines) -> None:
+        """Write the loop that packs the factor that knows n, block by block."""
+        product, blocks, micro = self.product, self.blocks, self.blocks.micro
+        is_parallel = points(product.root.axes) >= self.context.limits.parallel_points
+        lines.add(f"{self.value} *restrict packed = ({self.value} *)work;")
+        heads = [
+            f"for (int64_t batch = 0; batch < {product.size('batch')}; batch++)",
+            f"for (int64_t block = 0; block < {self.count}; block++)",
+            f"for (int64_t panel = 0; panel < {blocks.panels}; panel++)",
+        ]
+        if is_parallel:
+            lines.pragma("parallel for collapse(3) schedule(static)")
+        with lines.blocks(*heads):
+            at = f"(batch * {self.count} + block) * {blocks.panels} + panel"
+            lines.add(f"{self.value} *restrict to = packed + ({at}) * {self.panel};")
+            lines.add(
+                f"const int64_t first = block * {blocks.columns} + panel * {micro.columns};",
+                f"const int64_t end = (block + 1) * {blocks.columns};",
+                f"const int64_t stop = end < {product.size('n')} ? end : {product.size('n')};",
+            )
+            _decode(lines, "batch", product.axes["batch"])
+            self._panel(lines, "n", micro.columns, ("0", str(product.size("k"))))
+
+    def _panel(self, lines: Lines, role: AxisRole, width: int, terms: tuple[str, str]) -> None:
+        """Write the loops that fill ``to`` with a factor from ``first`` to ``stop``."""
+        product = self.product
+        low, high = terms
+        extents = product.root.extents()
+        value = expression(product.factor(role), extents, Memory(extents))
+        place = f"to[(k - {low}) * {width} + lane]" if low != "0" else f"to[k * {width} + lane]"
+        lane = f"for (int64_t lane = 0; lane < {width}; lane++)"
+        if self._is_near(role):
+            with lines.block(f"for (int64_t k = {low}; k < {high}; k++)"):
+                _decode(lines, "k", product.axes["k"])
+                lines.pragma("simd")
+                with lines.block(lane):
+                    lines.add("const int64_t here = first + lane;")
+                    _decode(lines, "here", product.axes[role])
+                    lines.add(f"{place} = here < stop ? {value} : 0;")
+            return
+        cut = f"for (int64_t from = {low}; from < {high}; from += {PACKED_TERMS})"
+        with lines.blocks(cut, lane):
+            ends = f"from + {PACKED_TERMS} < {high}"
+            lines.add(
+                f"const int64_t until = {ends} ? from + {PACKED_TERMS} : {high};",
+                "const int64_t here = first + lane;",
+            )
+            with lines.block("if (here >= stop)"):
+                lines.add(f"for (int64_t k = from; k < until; k++) {place} = 0;", "continue;")
+            _decode(lines, "here", product.axes[role])
+            with lines.block("for (int64_t k = from; k < until; k++)"):
+                _decode(lines, "k", product.axes["k"])
+                lines.add(f"{place} = {value};")
+
+    def _is_near(self, role: AxisRole) -> bool:
+        """Say whether neighbours along m or n lie side by side."""
+        axes = self.product.axes[role]
+        whole = replace(self.product.root, body=self.product.factor(role))
+        found = [each.access.index[0] for each in whole.reads()]
+        return len(axes) == 1 and all(
+            is_plain_in(of, axes[0].name) and coefficient(of, axes[0].name) in {0, 1}
+            for of in found
+        )
+
+    def tasks(self, lines: Lines) -> None:
+        """Write the loop over blocks."""
+        product, blocks, micro = self.product, self.blocks, self.blocks.micro
+        rows = product.size("m")
+        if points(product.root.axes) >= self.context.limits.parallel_points:
+            lines.pragma("parallel for collapse(3) schedule(dynamic)")
+        heads = [
+            f"for (int64_t batch = 0; batch < {product.size('batch')}; batch++)",
+            f"for (int64_t top = 0; top < {rows}; top += {blocks.rows})",
+            f"for (int64_t block = 0; block < {self.count}; block++)",
+        ]
+        left = product.size("n")
+        with lines.blocks(*heads):
+            lines.add(
+                f"char *mine = scratch + (size_t)omp_get_thread_num() * {self.scratch_bytes};",
+                f"{self.value} *left = ({self.value} *)mine;",
+                f"{self.value} *tile = ({self.value} *)(mine + {self.left_bytes});",
+                f"const int64_t rows = {_least(f'{rows} - top', blocks.rows)};",
+                f"const int64_t first = block * {blocks.columns};",
+                f"const int64_t columns = {_least(f'{left} - first', blocks.columns)};",
+                f"const {self.value} *right = packed + {self._block()};",
+            )
+            _decode(lines, "batch", product.axes["batch"])
+            terms = product.size("k")
+            with lines.block(f"for (int64_t term = 0; term < {terms}; term += {blocks.depth})"):
+                self._multiply(lines, micro)
+            with lines.block("for (int64_t line = 0; line < rows; line++)"):
+                self._finish(lines)
+
+    def _block(self) -> str:
+        return f"(batch * {self.count} + block) * {self.blocks.panels * self.panel}"
+
+    def _multiply(self, lines: Lines, micro: Micro) -> None:
+        blocks, terms = self.blocks, self.product.size("k")
+        lines.add(f"const int64_t depth = {_least(f'{terms} - term', blocks.depth)};")
+        with lines.block(f"for (int64_t at = 0; at < rows; at += {micro.rows})"):
+            lines.add(
+                f"{self.value} *restrict to = left + at * depth;",
+                "const int64_t first = top + at, stop = top + rows;",
+            )
+            self._panel(lines, "m", micro.rows, ("term", "(term + depth)"))
+        with lines.blocks(
+            f"for (int64_t across = 0; across < columns; across += {micro.columns})",
+            f"for (int64_t at = 0; at < rows; at += {micro.rows})",
+        ):
+            lines.add(
+                f"const {self.value} *b = right + across * {terms} + term * {micro.columns};",
+                f"{self.value} *c = tile + at * {blocks.stride} + across;",
+                f"{micro.name}(depth, left + at * depth, b, c, {blocks.stride}, term > 0);",
+            )
+
+    def _finish(self, lines: Lines) -> None:
+        product, blocks = self.product, self.blocks
+        lines.add("const int64_t down = top + line;")
+        _decode(lines, "down", product.axes["m"])
+        start = f"tile + line * {blocks.stride}"
+        buffers = f"(mine + {self.left_bytes + self.tile_bytes})"
+        if not product.folded:
+            lines.add(f"const {self.value} *restrict sums = {start};")
+            write_row(lines, self.row, buffers=buffers)
+            return
+        width = points(product.folded)
+        with lines.block(f"for (int64_t part = 0; part < columns; part += {width})"):
+            lines.add(f"const {self.value} *restrict sums = {start} + part;")
+            if product.outer:
+                lines.add(f"const int64_t across = (first + part) / {width};")
+                _decode(lines, "across", product.outer)
+            write_row(lines, self.row, buffers=buffers)
+
+
+def _least(left: str, most: int) -> str:
+    return f"{left} < {most} ? {left} : {most}"
+
+
+def _decode(lines: Lines, flat: str, axes: Sequence[Axis]) -> None:
+    """Give the axes of a role their values at a flat number."""
+    below = 1
+    for place, each in reversed(list(enumerate(axes))):
+        text = f"{flat} / {below}" if below > 1 else flat
+        if place:
+            text = f"{text} % {each.extent}"
+        lines.add(f"const int64_t {axis_name(each.name)} = {text};")
+        below *= each.extent
