@@ -40,14 +40,18 @@ class Group:
         and ``n``; folds among them fold all of ``n`` away, or its last axes, the same ones in
         every fold of the group (``n`` of a group norm is ``(group, channel)``, folded over
         ``channel``; that of partial sums ``(tile, column)``), and what follows them may leave
-        these out. No axis has extent 1, and no read within the group has a guard.
+        these out. No axis has extent 1, and no read within the group has a guard. The factors
+        are not guarded and not read through windows, except where `Machine.contracts_windows`.
     ``nest``
-        One statement of any form.
+        One statement of any form, and no axes. Where `Machine.nests_take_pointwise` says that the
+        emitter can do it, pointwise statements may follow, at the points that the first one
+        writes: then ``point`` has the axes of these, and the first statement may fold others.
 
     Attributes:
         name: Unique in the plan, an identifier.
         family: Which form the statements have.
-        axes: By role, outermost first; a role without axes has an empty tuple. Empty for a nest.
+        axes: By role, outermost first; a role without axes has an empty tuple. Empty for a nest
+            of one statement.
         statements: In order; each writes one array.
         stored: Arrays that are written to memory: outputs, and what other groups read. What the
             others hold lives in registers.

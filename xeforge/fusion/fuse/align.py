@@ -92,12 +92,17 @@ def refined(group: Group, values: Mapping[str, Affine], extents: Mapping[str, in
         for role, own in group.axes.items()
     }
     every = [each for own in axes.values() for each in own]
-    statements = tuple(moved(stmt, values, _used(every, stmt, values)) for stmt in group.statements)
+    statements = tuple(
+        moved(stmt, values, (*_used(every, stmt, values), *_unnamed(every, stmt, values)))
+        for stmt in group.statements
+    )
     return replace(group, axes=axes, statements=statements)
 
 
 def _extents(group: Group) -> dict[str, int]:
-    return {each.name: each.extent for own in group.axes.values() for each in own}
+    """Return the extents of all axes, those included that a nest folds and no role names."""
+    own = [each for axes in group.axes.values() for each in axes]
+    return {each.name: each.extent for each in (*own, *group.statements[0].axes)}
 
 
 def _place_free(group: Group, digits: Digits) -> bool:
@@ -140,3 +145,9 @@ def _used(every: Sequence[Axis], stmt: Stmt, values: Mapping[str, Affine]) -> tu
     """Return the axes of the group that a statement has, in the order of the group."""
     names = {name for each in stmt.axes for name in values[each.name].names()}
     return tuple(each for each in every if each.name in names)
+
+
+def _unnamed(every: Sequence[Axis], stmt: Stmt, values: Mapping[str, Affine]) -> tuple[Axis, ...]:
+    """Return the axes that no role names, as they are: those that a nest folds."""
+    named = {each.name for each in every}
+    return tuple(each for each in stmt.axes if values[each.name].names().isdisjoint(named))

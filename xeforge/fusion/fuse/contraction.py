@@ -15,8 +15,6 @@ from xeforge.fusion.plan import AxisRole
 from xeforge.fusion.plan import Group
 
 _FACTORS = 2
-GUARDED = "a factor is guarded"
-WINDOW = "a factor is read through a window"
 
 
 def is_sum_of_products(stmt: Stmt) -> bool:
@@ -25,9 +23,18 @@ def is_sum_of_products(stmt: Stmt) -> bool:
     return is_sum and isinstance(stmt.body, Call) and stmt.body.function == "mul"
 
 
-def recognise(stmt: Stmt) -> Group | str:
-    """Return the group that starts with this statement, or why it is no contraction."""
-    reason = _obstacle(stmt)
+def recognise(stmt: Stmt, *, windows: bool = False) -> Group | str:
+    """Return the group that starts with this statement, or why it is no contraction.
+
+    Args:
+        stmt: Any.
+        windows: Whether factors may be guarded and read through windows.
+    """
+    if not is_sum_of_products(stmt):
+        return "it does not sum products"
+    if stmt.constraints:
+        return "terms are left out"
+    reason = None if windows else window(stmt)
     if reason is not None:
         return reason
     first, second = (stmt_axes(stmt, each) for each in factors(stmt))
@@ -42,18 +49,14 @@ def recognise(stmt: Stmt) -> Group | str:
     return Group(stmt.name, "contraction", axes, (stmt,), ())
 
 
-def _obstacle(stmt: Stmt) -> str | None:
-    """Return why the terms are no products of two matrices' elements, or None."""
-    if not is_sum_of_products(stmt):
-        return "it does not sum products"
-    if stmt.constraints:
-        return "terms are left out"
+def window(stmt: Stmt) -> str | None:
+    """Return why the factors of products are no elements of matrices, or None."""
     reads = stmt.reads()
     if any(each.conditions for each in reads):
-        return GUARDED
+        return "a factor is guarded"
     extents = stmt.extents()
     if not all(_is_plain(index, extents) for read in reads for index in read.access.index):
-        return WINDOW
+        return "a factor is read through a window"
     return None
 
 

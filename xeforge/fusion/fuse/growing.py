@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from xeforge.fusion.fuse import contraction
+from xeforge.fusion.fuse import nest
 from xeforge.fusion.fuse import pointwise
 from xeforge.fusion.fuse import rows
 from xeforge.fusion.fuse.align import align
@@ -18,7 +19,7 @@ from xeforge.fusion.plan import Family
 from xeforge.fusion.plan import Group
 from xeforge.fusion.plan import Plan
 
-_PREFERENCE: tuple[Family, ...] = ("contraction", "rows", "pointwise")
+_PREFERENCE: tuple[Family, ...] = ("nest", "contraction", "rows", "pointwise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +49,28 @@ def grow(program: Program, limits: Limits) -> Plan:
         if found is not None:
             groups[found[0]] = found[1]
         else:
-            group, why = _start(stmt)
+            group, why = _start(stmt, limits.machine)
             groups.append(group)
             notes += why
     ordered = _in_order(groups)
     return Plan(program, tuple(_with_stored(ordered, program.outputs)), tuple(notes))
 
 
-def _start(stmt: Stmt) -> tuple[Group, list[str]]:
+def _start(stmt: Stmt, machine: Machine) -> tuple[Group, list[str]]:
     """Return the group that starts with a statement, and notes."""
-    reasons: list[str] = []
-    kinds = (contraction.recognise, rows.recognise) if stmt.reduce else (pointwise.recognise,)
-    for kind in kinds:
-        found = kind(stmt)
-        if isinstance(found, Group):
-            return found, []
-        reasons.append(found)
-        if found in {contraction.GUARDED, contraction.WINDOW}:
-            break  # A convolution as rows would read its windows again for each channel.
-    notes = [f"{stmt.name} is a nest of its own: {'; '.join(reasons)}"]
-    return Group(stmt.name, "nest", {}, (stmt,), ()), notes
+    kinds: list[Group | str] = [pointwise.recognise(stmt)]
+    if stmt.reduce is not None:
+        kinds = []
+        if machine.has_matrix_units:
+            kinds += [contraction.recognise(stmt, windows=machine.contracts_windows)]
+        # A convolution as rows would read its windows again for each channel.
+        is_windowed = contraction.is_sum_of_products(stmt) and contraction.window(stmt)
+        kinds += [] if is_windowed else [rows.recognise(stmt)]
+    reasons = [each for each in kinds if isinstance(each, str)]
+    found = next((each for each in kinds if isinstance(each, Group)), None)
+    if found is not None:
+        return found, []
+    return nest.recognise(stmt), [f"{stmt.name} is a nest: {'; '.join(reasons)}"]
 
 
 def _joined(groups: Sequence[Group], stmt: Stmt, machine: Machine) -> tuple[int, Group] | None:
@@ -76,7 +79,7 @@ def _joined(groups: Sequence[Group], stmt: Stmt, machine: Machine) -> tuple[int,
     What reads from a group comes before what only reads the same arrays as one.
     """
     for is_reader in (True, False):
-        for family in _PREFERENCE:
+        for family in _PREFERENCE if machine.nests_take_pointwise else _PREFERENCE[1:]:
             for place, group in enumerate(groups):
                 if group.family != family or _reads(stmt, group) != is_reader:
                     continue
@@ -92,8 +95,8 @@ def _join(group: Group, stmt: Stmt, machine: Machine) -> Group | None:
         return None
     if group.family == "contraction":
         return contraction.join(aligned.group, aligned.stmt, most_columns=machine.most_columns)
-    join = rows.join if group.family == "rows" else pointwise.join
-    return join(aligned.group, aligned.stmt)
+    joins = {"rows": rows.join, "pointwise": pointwise.join, "nest": nest.join}
+    return joins[group.family](aligned.group, aligned.stmt)
 
 
 def _reads(stmt: Stmt, group: Group) -> bool:
@@ -138,4 +141,6 @@ def _with_stored(groups: Sequence[Group], outputs: Sequence[str]) -> Iterator[Gr
         needed = {name for other in groups if other is not group for name in other.given()}
         needed.update(outputs)
         stored = (each.output.array for each in group.statements)
-        yield replace(group, stored=tuple(name for name in stored if name in needed))
+        kept = tuple(name for name in stored if name in needed)
+        is_single = group.family == "nest" and len(group.statements) == 1
+        yield replace(group, stored=kept, axes={} if is_single else group.axes)

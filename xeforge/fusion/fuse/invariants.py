@@ -41,8 +41,7 @@ def group_faults(group: Group) -> Iterator[str]:
     if not group.name.isidentifier():
         yield "its name is no identifier"
     if group.family == "nest":
-        if len(group.statements) != 1 or group.axes:
-            yield "a nest is one statement and names no axes"
+        yield from _nest_faults(group)
         return
     if tuple(group.axes) != ROLES[group.family]:
         yield f"its roles are {tuple(group.axes)}"
@@ -86,6 +85,17 @@ def _local_read_faults(group: Group) -> Iterator[str]:
         later = {each.output.array for each in group.statements[place:]}
         for name in sorted(later & {each.access.array for each in stmt.reads()}):
             yield f"{stmt.name} reads {name} before it is written"
+
+
+def _nest_faults(group: Group) -> Iterator[str]:
+    root, *rest = group.statements
+    points = tuple(root.parallel_axes())
+    if group.axes != ({"point": points} if rest else {}):
+        yield f"its axes are {dict(group.axes)}"
+    for stmt in rest:
+        if set(stmt.axes) != set(points) or stmt.reduce or stmt.constraints:
+            yield f"{stmt.name} is not pointwise at the points of {root.name}"
+    yield from _local_read_faults(group)
 
 
 def _row_faults(group: Group) -> Iterator[str]:

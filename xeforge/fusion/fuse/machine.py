@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xeforge.domain.device import Device
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -18,6 +20,11 @@ class Machine:
         most_columns: Elements of ``n`` that one tile of a contraction may hold, which folds
             over ``n`` need.
         most_row_elements: Of a row that stays on chip; longer rows are read once per fold.
+        nests_take_pointwise: Whether the emitter computes pointwise statements in the kernel of
+            a nest.
+        contracts_windows: Whether the emitter reads factors of contractions through guards and
+            windows, which makes contractions of convolutions.
+        has_matrix_units: Whether sums of products may become contractions; without, they are rows.
     """
 
     name: str
@@ -28,6 +35,9 @@ class Machine:
     launch_seconds: float
     most_columns: int
     most_row_elements: int
+    nests_take_pointwise: bool = False
+    contracts_windows: bool = False
+    has_matrix_units: bool = True
 
 
 H200 = Machine(
@@ -53,3 +63,35 @@ CPU = Machine(
     most_row_elements=65536,
 )
 """Two threads of a server; a measured machine replaces it."""
+
+_REACHED = 0.85
+"""Part of the published bandwidth that a copy reaches."""
+_MATRIX_REACHED = 0.7
+"""Part of the published matrix rate that a product reaches."""
+_PRODUCTS_OF_FULL = 3
+"""Products of narrower factors that make one of float32 without loss."""
+_MOST_COLUMNS = 256
+_MOST_ROW_ELEMENTS = 32768
+
+
+def machine_of(device: Device) -> Machine:
+    """Return the cost model's view of a model of accelerator, from its published numbers."""
+    rates = {
+        dtype: _MATRIX_REACHED * rate
+        for dtype, rate in device.matrix_flops_per_s.items()
+        if dtype in {"float16", "bfloat16", "float64"}
+    }
+    vector = device.vector_flops_per_s.get("float32", 1e12)
+    narrow = device.matrix_flops_per_s.get("tf32")
+    rates["float32"] = vector if narrow is None else _MATRIX_REACHED * narrow / _PRODUCTS_OF_FULL
+    rates[""] = vector
+    return Machine(
+        name=device.name,
+        units=device.compute_units,
+        bandwidth_bytes_per_s=_REACHED * device.bandwidth_bytes_per_s,
+        matrix_flops_per_s=rates,
+        vector_flops_per_s=vector / 2,
+        launch_seconds=device.launch_seconds,
+        most_columns=_MOST_COLUMNS,
+        most_row_elements=_MOST_ROW_ELEMENTS,
+    )

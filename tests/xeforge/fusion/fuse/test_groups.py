@@ -1,5 +1,7 @@
 """Which groups known graphs become, and that they compute the same."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.xeforge.fusion.fuse.plans import assert_same_values
@@ -193,6 +195,28 @@ def test_a_convolution_says_why_it_is_a_nest(recorder):
     found = planned(recorder, recorder.op("relu", y))
     assert kinds(found)[0] == "nest"
     assert any("window" in each for each in found.notes)
+
+
+def test_pointwise_statements_follow_a_convolution_where_the_emitter_can(recorder):
+    x, w = recorder.input(2, 3, 6, 6), recorder.parameter(4, 3, 3, 3)
+    y = recorder.op("relu", recorder.op("conv2d", x, w, recorder.parameter(4), [1, 1], [1, 1]))
+    found = planned(recorder, y, machine=replace(H200, nests_take_pointwise=True))
+    (group,) = found.groups
+    assert group.family == "nest"
+    assert [each.extent for each in group.axes["point"]] == [2, 4, 6, 6]
+    (group,) = planned(recorder, y, machine=replace(H200, contracts_windows=True)).groups
+    assert group.family == "contraction"
+    assert [group.extent(role) for role in ("m", "n", "k")] == [72, 4, 27]
+
+
+def test_the_points_of_a_nest_are_split_for_what_follows(recorder):
+    x, w = recorder.input(2, 3, 6, 6), recorder.parameter(4, 3, 3, 3)
+    y = recorder.op("conv2d", x, w, recorder.parameter(4))
+    y = recorder.op("view", recorder.op("relu", y), [2, 2, 2, 4, 4])
+    y = recorder.op("add", y, recorder.input(2, 2, 2, 4, 4))
+    found = planned(recorder, y, machine=replace(H200, nests_take_pointwise=True))
+    (group,) = found.groups
+    assert [each.extent for each in group.axes["point"]] == [2, 2, 2, 4, 4]
 
 
 def test_a_convolution_of_one_point_is_a_contraction(recorder):
