@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xeforge.fusion.fuse import inline
 from xeforge.fusion.fuse import split
@@ -20,6 +21,22 @@ _LONGEST_CHAIN = 6
 
 
 @dataclass(frozen=True, slots=True)
+class Inlined:
+    """A producer computed in its reader.
+
+    Attributes:
+        edge: Both.
+        depth: How many more statements of the producer's kernel went with it.
+    """
+
+    edge: inline.Edge
+    depth: int
+
+    def __str__(self) -> str:
+        return f"{self.edge.producer} is computed within {self.edge.reader}"
+
+
+@dataclass(frozen=True, slots=True)
 class Splits:
     """Folds to split together.
 
@@ -29,11 +46,31 @@ class Splits:
 
     terms: tuple[tuple[str, int], ...]
 
+    def __str__(self) -> str:
+        return "; ".join(f"{name} folds {terms} terms at a time" for name, terms in self.terms)
+
     def applied(self, program: Program) -> Program:
         """Split them, one after the other."""
         for name, terms in self.terms:
             program = split.run(program, name, terms)
         return program
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A statement that starts a kernel, although it could join one.
+
+    Attributes:
+        name: Of the statement.
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name} starts a kernel, although it could follow what it reads"
+
+
+Change: TypeAlias = Inlined | Splits | Apart
 
 
 def crossing_edges(plan: Plan) -> tuple[inline.Edge, ...]:

@@ -35,24 +35,56 @@ class Limits:
     alone: frozenset[str] = frozenset()
 
 
-def grow(program: Program, limits: Limits) -> Plan:
+class Joins:
+    """Which group a statement starts and which it makes of a group, each computed once.
+
+    Plans of one program differ in few statements, so that most groups of a search are grown
+    before. Keys are the objects themselves, which are kept alive here.
+
+    Args:
+        machine: Says how much a tile may hold, and what the emitter can do.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._started: dict[int, tuple[Stmt, tuple[Group, list[str]]]] = {}
+        self._joined: dict[tuple[int, int], tuple[Group, Stmt, Group | None]] = {}
+
+    def start(self, stmt: Stmt) -> tuple[Group, list[str]]:
+        """Return the group that starts with a statement, and notes."""
+        if id(stmt) not in self._started:
+            self._started[id(stmt)] = stmt, _start(stmt, self.machine)
+        return self._started[id(stmt)][1]
+
+    def join(self, group: Group, stmt: Stmt) -> Group | None:
+        """Return the group with a statement, or None where it does not fit."""
+        key = id(group), id(stmt)
+        if key not in self._joined:
+            self._joined[key] = group, stmt, _join(group, stmt, self.machine)
+        return self._joined[key][2]
+
+
+def grow(program: Program, limits: Limits, joins: Joins | None = None) -> Plan:
     """Put each statement into the best group it may join, or into a new one.
 
     Args:
         program: Well-formed; its axes have more than one point each.
         limits: Says which statements may not join.
+        joins: Of earlier plans for the same machine.
     """
+    joins = Joins(limits.machine) if joins is None else joins
     groups: list[Group] = []
     notes: list[str] = []
     for stmt in program.statements:
-        found = None if stmt.name in limits.alone else _joined(groups, stmt, limits.machine)
+        found = None if stmt.name in limits.alone else _joined(groups, stmt, joins)
         if found is not None:
             groups[found[0]] = found[1]
         else:
-            group, why = _start(stmt, limits.machine)
+            group, why = joins.start(stmt)
             groups.append(group)
             notes += why
     ordered = _in_order(groups)
+    notes += _chained(ordered)
     return Plan(program, tuple(_with_stored(ordered, program.outputs)), tuple(notes))
 
 
@@ -73,17 +105,18 @@ def _start(stmt: Stmt, machine: Machine) -> tuple[Group, list[str]]:
     return nest.recognise(stmt), [f"{stmt.name} is a nest: {'; '.join(reasons)}"]
 
 
-def _joined(groups: Sequence[Group], stmt: Stmt, machine: Machine) -> tuple[int, Group] | None:
+def _joined(groups: Sequence[Group], stmt: Stmt, joins: Joins) -> tuple[int, Group] | None:
     """Return a group that takes the statement, and the group with it.
 
     What reads from a group comes before what only reads the same arrays as one.
     """
+    families = _PREFERENCE if joins.machine.nests_take_pointwise else _PREFERENCE[1:]
     for is_reader in (True, False):
-        for family in _PREFERENCE if machine.nests_take_pointwise else _PREFERENCE[1:]:
+        for family in families:
             for place, group in enumerate(groups):
                 if group.family != family or _reads(stmt, group) != is_reader:
                     continue
-                found = None if _runs_later(groups, place, stmt) else _join(group, stmt, machine)
+                found = None if _runs_later(groups, place, stmt) else joins.join(group, stmt)
                 if found is not None:
                     return place, found
     return None
@@ -121,6 +154,15 @@ def _runs_later(groups: Sequence[Group], place: int, stmt: Stmt) -> bool:
                 seen.add(other)
                 needed.update(group.given())
     return False
+
+
+def _chained(groups: Sequence[Group]) -> Iterator[str]:
+    """Yield a note for each contraction of what another one computes."""
+    contracted = {name for each in groups if each.family == "contraction" for name in written(each)}
+    for group in groups:
+        names = sorted(contracted & set(group.given()))
+        if group.family == "contraction" and names:
+            yield f"{group.name} reads {names[0]} of another contraction: each is a kernel"
 
 
 def _in_order(groups: Iterable[Group]) -> list[Group]:

@@ -14,6 +14,7 @@ from xeforge.fusion.fuse import canonical
 from xeforge.fusion.fuse import choices
 from xeforge.fusion.fuse.estimate import Estimate
 from xeforge.fusion.fuse.estimate import estimate
+from xeforge.fusion.fuse.growing import Joins
 from xeforge.fusion.fuse.growing import Limits
 from xeforge.fusion.fuse.growing import grow
 from xeforge.fusion.fuse.invariants import check_plan
@@ -49,6 +50,7 @@ class _State:
     limits: Limits
     plan: Plan
     estimate: Estimate
+    notes: tuple[str, ...] = ()
 
 
 class _Search:
@@ -57,17 +59,20 @@ class _Search:
     def __init__(self, program: Program, machine: Machine) -> None:
         self.original = program
         self.machine = machine
+        self.joins = Joins(machine)
         self.left = MOST_TRIALS
 
-    def state(self, program: Program, limits: Limits) -> _State:
+    def state(self, program: Program, limits: Limits, notes: tuple[str, ...] = ()) -> _State:
         """Grow the plan of some decisions."""
         self.left -= 1
-        plan = grow(program, limits)
-        return _State(program, limits, plan, estimate(plan, self.original, self.machine))
+        plan = grow(program, limits, self.joins)
+        plan = replace(plan, notes=(*plan.notes, *notes))
+        found = estimate(plan, self.original, self.machine)
+        return _State(program, limits, plan, found, notes)
 
     def improved(self, state: _State) -> _State:
         """Take changes that help until none does, or no trial is left."""
-        refused: set[object] = set()
+        refused: set[choices.Change] = set()
         while True:
             for change, made in self._changes(state, refused):
                 if _is_better(made.estimate, state.estimate):
@@ -77,22 +82,22 @@ class _Search:
             else:
                 return state
 
-    def _changes(self, state: _State, refused: set[object]) -> Iterator[tuple[object, _State]]:
+    def _changes(
+        self, state: _State, refused: set[choices.Change]
+    ) -> Iterator[tuple[choices.Change, _State]]:
+        for change, program, limits in self._decisions(state):
+            if self.left > 0 and change not in refused:
+                yield change, self.state(program, limits, (*state.notes, str(change)))
+
+    def _decisions(self, state: _State) -> Iterator[tuple[choices.Change, Program, Limits]]:
         program, limits, machine = state.program, state.limits, self.machine
         for edge in choices.crossing_edges(state.plan):
             for depth, changed in enumerate(choices.inlined_chain(state.plan, program, edge)):
-                if self._may_try((edge, depth), refused):
-                    yield (edge, depth), self.state(changed, limits)
-        for choice in choices.splits(state.plan, state.estimate, machine):
-            if self._may_try(choice, refused):
-                yield choice, self.state(choice.applied(program), limits)
+                yield choices.Inlined(edge, depth), changed, limits
+        for splits in choices.splits(state.plan, state.estimate, machine):
+            yield splits, splits.applied(program), limits
         for name in choices.slow_members(state.plan, state.estimate, machine):
-            if self._may_try(name, refused):
-                alone = replace(limits, alone=limits.alone | {name})
-                yield name, self.state(program, alone)
-
-    def _may_try(self, change: object, refused: set[object]) -> bool:
-        return self.left > 0 and change not in refused
+            yield choices.Apart(name), program, replace(limits, alone=limits.alone | {name})
 
 
 def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
@@ -113,7 +118,8 @@ def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
     folds = choices.folds_in_contractions(best.plan)
     if folds:
         limits = replace(best.limits, alone=best.limits.alone | folds)
-        found["apart"] = every.state(best.program, limits)
+        notes = (*best.notes, *(str(choices.Apart(name)) for name in sorted(folds)))
+        found["apart"] = every.state(best.program, limits, notes)
     names = frozenset(each.name for each in small.statements)
     unfused = every.state(small, Limits(machine, names))
     kept = sorted(_distinct(found), key=lambda each: each.estimate.seconds)
