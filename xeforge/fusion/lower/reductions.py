@@ -76,7 +76,7 @@ def _arguments(node: Node) -> Arguments:
     names = {
         "max": ("self", "dim", "keepdim"),
         "min": ("self", "dim", "keepdim"),
-        "logsumexp": ("self", "dim", "keepdim"),
+        "logsumexp": ("self", "dim", "keepdim", "is_bounded"),
         "amax": ("self", "dim", "keepdim"),
         "amin": ("self", "dim", "keepdim"),
         "var": ("self", "dim", "unbiased", "keepdim", "correction"),
@@ -188,10 +188,17 @@ def lower_variance(draft: Draft, node: Node) -> Value:
 
 
 def shifted_sum(draft: Draft, node: Node, value: Value, dims: Dims) -> tuple[Value, Value]:
-    """Write the maxima and the sums of exponentials of what is left without them."""
+    """Write the maxima and the sums of exponentials of what is left without them.
+
+    Where the graph says that the operand is bounded (``is_bounded``, which the algebra adds),
+    nothing is taken out: the maxima are a constant zero.
+    """
     wide = compute_dtype(value.dtype)
-    name = draft.step(node, "max")
-    highest = folded(draft, name, value, dims, monoid="max", dtype=value.dtype)
+    if node.kwargs.get("is_bounded"):
+        highest = Value(dims.kept, wide, "", (), constant=0.0)
+    else:
+        name = draft.step(node, "max")
+        highest = folded(draft, name, value, dims, monoid="max", dtype=value.dtype)
 
     def body(outer: At, inner: At) -> Expr:
         term = widened(value.at(dims.join(outer, inner)), value.dtype)
@@ -228,7 +235,7 @@ def lower_logsumexp(draft: Draft, node: Node) -> Value:
 
 def lower_softmax(draft: Draft, node: Node) -> Value:
     """Maximum, sum of shifted exponentials, quotient (or difference of logarithms)."""
-    args = Arguments(node, "self", "dim", "dtype")
+    args = Arguments(node, "self", "dim", "dtype", "is_bounded")
     value = draft.value(args.ref("self"))
     dims = folded_dims(node, value.shape, args.integers("dim"))
     highest, total = shifted_sum(draft, node, value, dims)

@@ -1,0 +1,1 @@
+"""Algebra on whole operators: a captured graph becomes an equal one that does less."""

@@ -1,0 +1,1 @@
+"""Sizes of a graph made small: what must agree, what follows, what is free."""
