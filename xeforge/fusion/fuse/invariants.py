@@ -68,7 +68,7 @@ def _axis_faults(group: Group, axes: list[Axis]) -> Iterator[str]:
 
 
 def _local_read_faults(group: Group) -> Iterator[str]:
-    extents = {each.name: each.extent for own in group.axes.values() for each in own}
+    extents = {each.name: each.extent for stmt in group.statements for each in stmt.axes}
     writes: dict[str, Stmt] = {}
     for stmt in group.statements:
         for read in stmt.reads():
