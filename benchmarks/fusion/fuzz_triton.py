@@ -7,6 +7,7 @@ The interpreter has no bfloat16 worth the name, so programs are in float32 and f
 
 import argparse
 import json
+import random
 import sys
 import tempfile
 import traceback
@@ -20,10 +21,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fusion import emitted
+from benchmarks.fusion.products import ProductGraph
 from tests.xeforge.fusion.graphs import program_of
 from tests.xeforge.fusion.random_graphs import Grower
 from xeforge.errors import UserError
+from xeforge.fusion.emit.triton.contraction import problem_of
 from xeforge.fusion.emit.triton.file import emit
+from xeforge.fusion.emit.triton.target import TritonTarget
+from xeforge.fusion.emit.triton.target import find_target
+from xeforge.fusion.emit.triton.tile import Tile
+from xeforge.fusion.emit.triton.words import power_of_two
+from xeforge.fusion.fuse.machine import H200
+from xeforge.fusion.fuse.search import search
 from xeforge.fusion.interpret import interpret
 from xeforge.fusion.ir import Program
 from xeforge.fusion.plan import Plan
@@ -35,6 +44,10 @@ FACTOR = 8.0
 """How often the error of rounding each operator alone (the oracle's own) may be exceeded."""
 STEPS = 8
 HALF_EVERY = 3
+PRODUCT_EVERY = 2
+USUAL = find_target("cuda:90")
+CASES = (USUAL, replace(USUAL, units=1))
+"""Targets with few units, or that hold hardly anything: small programs take the ways of large."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,15 +80,17 @@ def case(seed: int, folder: Path) -> dict[str, Any]:
     dtype = "float16" if seed % HALF_EVERY == HALF_EVERY - 1 else "float32"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        grower = Grower(seed, 1 + seed % STEPS, dtype)
+        is_product = seed % PRODUCT_EVERY == 0
+        grower = ProductGraph(seed, dtype) if is_product else Grower(seed, 1 + seed % STEPS, dtype)
         recorder = grower.recorder
         program = program_of(recorder, *grower.outputs())
     named = {"seed": seed, "dtype": dtype, "statements": len(program.statements)}
     wanted = interpret(program, recorder.given(), exact=True)
     rounded = interpret(program, recorder.given(), exact=False)
-    for name, plan in plans(program):
+    for name, plan in plans(program, with_nests=not is_product):
         try:
-            text = emit(plan, parameters(recorder))
+            target = targets(is_product=is_product)[seed // HALF_EVERY % HALF_EVERY]
+            text = emit(plan, parameters(recorder), target, tiles(plan, seed))
         except UserError as error:
             return {**named, "verdict": "refused", "plan": name, "detail": str(error)}
         try:
@@ -88,9 +103,43 @@ def case(seed: int, folder: Path) -> dict[str, Any]:
     return {**named, "verdict": "right", "detail": ""}
 
 
-def plans(program: Program) -> tuple[tuple[str, Plan], ...]:
-    """Return the plans to try for a program."""
-    return (("unfused", unfused(program)),)
+def plans(program: Program, *, with_nests: bool) -> tuple[tuple[str, Plan], ...]:
+    """Return the plans to try for a program: those of the search, and one nest per statement."""
+    found = [("nests", unfused(program))] if with_nests else []
+    # Large blocks take the interpreter seconds: of products, the two most fused plans.
+    for each in search(program, H200)[: None if with_nests else 2]:
+        if all(each.plan.groups != plan.groups for _, plan in found):
+            found.append((each.name, each.plan))
+    return tuple(found)
+
+
+def targets(*, is_product: bool) -> tuple[TritonTarget, ...]:
+    """Return targets; the last one holds rows of hardly any length."""
+    chunk = 16 if is_product else 2
+    return (*CASES, replace(USUAL, longest_row=chunk, chunk=chunk, units=3))
+
+
+def tiles(plan: Plan, seed: int) -> dict[str, list[Tile]]:
+    """Choose small tiles of every form, so that small problems have many of them."""
+    choice = random.Random(seed)  # noqa: S311  repeatable, not secret
+    found = {}
+    for group in plan.groups:
+        if group.family == "contraction":
+            problem = problem_of(group, plan.program)
+            least = max(16, power_of_two(problem.folded))
+            found[group.name] = [
+                Tile(
+                    m=choice.choice((16, 32)),
+                    n=least * choice.choice((1, 2)),
+                    k=16,
+                    warps=4,
+                    stages=2,
+                    group_m=choice.randint(1, 3),
+                    form=choice.choice(("pointers", "descriptors", "persistent")),
+                    parts=choice.choice((1, 2)),
+                )
+            ]
+    return found
 
 
 def parameters(recorder: Any) -> list[Any]:

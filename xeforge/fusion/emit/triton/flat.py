@@ -6,10 +6,13 @@ runs for itself. A nest takes any statement, and is what everything falls back t
 
 import math
 
+from xeforge.fusion.emit.triton.folds import accumulated
 from xeforge.fusion.emit.triton.frame import Frame
 from xeforge.fusion.emit.triton.frame import Span
 from xeforge.fusion.emit.triton.kernel import Config
 from xeforge.fusion.emit.triton.kernel import Kernel
+from xeforge.fusion.emit.triton.statements import finish
+from xeforge.fusion.emit.triton.statements import group_sizes
 from xeforge.fusion.emit.triton.text import Lines
 from xeforge.fusion.emit.triton.text import Names
 from xeforge.fusion.emit.triton.text import scoped
@@ -20,9 +23,7 @@ from xeforge.fusion.emit.triton.words import language_dtype
 from xeforge.fusion.emit.triton.words import needs_64_bits
 from xeforge.fusion.emit.triton.words import power_of_two
 from xeforge.fusion.functions import cast
-from xeforge.fusion.functions import dtype_of
 from xeforge.fusion.ir import Axis
-from xeforge.fusion.ir import Monoid
 from xeforge.fusion.ir import Program
 from xeforge.fusion.ir import Reduce
 from xeforge.fusion.ir import Stmt
@@ -49,15 +50,18 @@ def emit_flat(group: Group, program: Program) -> Kernel:
     inside = names.fresh("inside") if count % size else None
     span = Span(point, tuple(axes), is_block=True, inside=inside)
     arrays = program.arrays_by_name()
-    values = Values(Frame(names, (span,)), names, arrays, lines)
-    is_long = needs_64_bits(count + size, *_sizes(group, program))
+    values = Values(Frame(names, (span,)), names, arrays, lines, forces_blocks=True)
+    is_long = needs_64_bits(count + size, *group_sizes(group, program))
     start = "tl.program_id(0).to(tl.int64)" if is_long else "tl.program_id(0)"
     lines.add(f"{point} = {start} * {block} + tl.arange(0, {block})")
     if inside is not None:
         lines.add(f"{inside} = {point} < {count}")
     parts = lines.block()
     for stmt in group.statements:
-        _write(stmt, values, block, is_stored=stmt.output.array in group.stored)
+        text = None
+        if stmt.reduce is not None:
+            text = Text(_folded(stmt, stmt.reduce, values, block))
+        finish(stmt, text, values, (span,) if stmt.output.array in group.stored else None)
     parts.add(*span.parts.text())
     warps = min(_MOST_WARPS, max(1, size // _LANES))
     return Kernel(
@@ -69,31 +73,6 @@ def emit_flat(group: Group, program: Program) -> Kernel:
         grid=str(math.ceil(count / size)),
         helpers=frozenset(values.helpers),
     )
-
-
-def _sizes(group: Group, program: Program) -> list[int]:
-    arrays = program.arrays_by_name()
-    named = {stmt.output.array for stmt in group.statements} | set(group.given())
-    return [math.prod(arrays[name].shape) for name in named]
-
-
-def _write(stmt: Stmt, values: Values, block: str, *, is_stored: bool) -> None:
-    """Compute a statement, keep its value, and store it where others read it."""
-    array = stmt.output.array
-    dtype = values.arrays[array].dtype
-    if stmt.reduce is None:
-        text = values.value(stmt.body, stmt.constraints)
-        held = dtype_of(stmt.body)
-    else:
-        text = Text(_folded(stmt, stmt.reduce, values, block))
-        held = stmt.reduce.dtype
-    if held != dtype:
-        text = Text(f"{values.typed(text, held)}.to({language_dtype(dtype)})")
-    values.held[array] = Text(values.named(text, array, dtype))
-    if is_stored:
-        offset, mask = values.place(stmt.output, stmt.write_constraints(), values.frame.spans[:1])
-        masked = "" if mask is None else f", mask={mask}"
-        values.lines.add(f"tl.store({offset}, {values.held[array].code}{masked})")
 
 
 def _folded(stmt: Stmt, reduce: Reduce, values: Values, block: str) -> str:
@@ -114,16 +93,6 @@ def _folded(stmt: Stmt, reduce: Reduce, values: Values, block: str) -> str:
         kept = values.holds(stmt.constraints)
         if kept is not None:
             text = Text(f"tl.where({kept}, {values.typed(text, reduce.dtype)}, {start})")
-        values.lines.add(f"{total} = {combined(reduce.monoid, total, text, values)}")
+        values.lines.add(f"{total} = {accumulated(reduce.monoid, total, text, values)}")
     values.lines = outer
     return total
-
-
-def combined(monoid: Monoid, total: str, term: Text, values: Values) -> str:
-    """Return the text that folds one more term into a total."""
-    if monoid in {"sum", "prod"}:
-        sign, binding = ("+", 4) if monoid == "sum" else ("*", 5)
-        return f"{total} {sign} {term.within(binding)}"
-    name = "maximum" if monoid == "max" else "minimum"
-    values.helpers.add(name)
-    return f"_{name}({total}, {term.code})"

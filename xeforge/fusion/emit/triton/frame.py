@@ -94,6 +94,7 @@ class Frame:
         """Put another span of the same axes in the place of one: a chunk, or the next loop's."""
         self.spans = tuple(new if each is old else each for each in self.spans)
         self._homes.update({axis.name: new for axis in new.axes})
+        self._parts = {key: name for key, name in self._parts.items() if key[0] != old}
 
     def blocks(self, values: Iterable[Affine]) -> tuple[Span, ...]:
         """Return the spans along which the block of these values lies."""
@@ -121,6 +122,8 @@ class Frame:
         negative = tuple((atom, -times) for atom, times in simple.terms if times < 0)
         left = Affine(positive, max(simple.constant, 0))
         right = Affine(negative, max(-simple.constant, 0))
+        if not simple.terms:
+            return f"{self.spans[0].index} < 0"  # never: bounds would have shown the opposite
         if not left.terms and of.relation == ">=":
             return f"{self.affine(right)} <= {self.affine(left)}"
         return f"{self.affine(left)} {of.relation} {self.affine(right)}"

@@ -115,6 +115,11 @@ def _launches(
     if not given:
         raise CannotEmit("the program is given nothing, so no device is known")
     yield f"device = {variables[given[0]]}.device"
+    if any(kernel.needs_allocator for kernel in kernels):
+        yield "# Descriptors made on the device need a little memory at each launch."
+        yield "triton.set_allocator("
+        yield "    lambda size, align, stream: torch.empty(size, dtype=torch.int8, device=device)"
+        yield ")"
     for kernel in kernels:
         for name in kernel.arguments:
             if name not in variables:

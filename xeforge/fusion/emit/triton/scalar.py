@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+ADDITION, MULTIPLICATION = 4, 5
 INFIX: Mapping[str, tuple[str, int]] = {
-    "add": ("+", 4),
-    "sub": ("-", 4),
-    "mul": ("*", 5),
-    "div": ("/", 5),
+    "add": ("+", ADDITION),
+    "sub": ("-", ADDITION),
+    "mul": ("*", MULTIPLICATION),
+    "div": ("/", MULTIPLICATION),
     "lt": ("<", 1),
     "le": ("<=", 1),
     "gt": (">", 1),
@@ -48,6 +49,18 @@ class Helper:
 HELPERS: Mapping[str, Helper] = {
     "maximum": Helper("a, b", ("return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)",)),
     "minimum": Helper("a, b", ("return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)",)),
+    "grouped": Helper(
+        "tile, tiles_m, tiles_n, GROUP_M: tl.constexpr",
+        (
+            "# Tiles that run together share columns: GROUP_M rows of tiles, column by column.",
+            "per_group = GROUP_M * tiles_n",
+            "first = tile // per_group * GROUP_M",
+            "rows = tl.minimum(tiles_m - first, GROUP_M)",
+            "within = tile % per_group",
+            "return first + within % rows, within // rows",
+        ),
+    ),
+    "multiply": Helper("a, b", ("return a * b",)),
     "tan": Helper("x", ("return tl.sin(x) / tl.cos(x)",)),
     "log1p": Helper(
         "x",

@@ -51,6 +51,10 @@ class Lines:
         self._parts.append(made)
         return made
 
+    def follow(self, other: "Lines") -> None:
+        """Append another block, with whatever will be added to it."""
+        self._parts.append(other)
+
     def text(self) -> list[str]:
         """Return all lines."""
         return list(self._lines())

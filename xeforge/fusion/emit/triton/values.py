@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from typing import TypeAlias
 
 from xeforge.fusion.affine import Affine
@@ -74,6 +75,8 @@ class Values:
         helpers: Names of functions of ours that were used.
         pointers: Parameter of each array that is in memory, in order of first use.
         padding: Whether masked loads give zero, as products need it.
+        forces_blocks: Whether loops count in plain Python numbers under the interpreter, so that
+            whatever depends on them alone must be made a block.
     """
 
     frame: Frame
@@ -85,6 +88,11 @@ class Values:
     helpers: set[str] = field(default_factory=set)
     pointers: dict[str, str] = field(default_factory=dict)
     padding: bool = False
+    forces_blocks: bool = False
+
+    def on(self, frame: Frame) -> "Values":
+        """Return the same kernel seen from other positions, with nothing in registers."""
+        return replace(self, frame=frame, held={}, loaded={})
 
     def value(self, expr: Expr, conditions: Conditions = ()) -> Text:
         """Return the source of an expression, which is used only where the conditions hold."""
@@ -136,7 +144,7 @@ class Values:
         offset = flat_offset(access, self.arrays[access.array].shape)
         along = self.frame.blocks((offset,))
         wanted = self.frame.blocks((offset, *mentioned(conditions)))
-        if conditions and not wanted:
+        if conditions and not wanted and self.forces_blocks:
             wanted = self._some_block()
         wanted = (*wanted, *(each for each in over if each not in wanted))
         text = self.frame.affine(offset)
@@ -155,7 +163,7 @@ class Values:
         """Return what says where conditions hold and positions exist; None where everywhere."""
         parts = [each.inside for each in along if each.inside is not None]
         needed = self.frame.needed(conditions)
-        if needed and not parts and not self.frame.blocks(mentioned(needed)):
+        if needed and not parts and self.forces_blocks and not self._have_block(needed):
             parts = [f"({each.index} >= 0)" for each in self._some_block()]
         parts += [f"({self.frame.condition(each)})" for each in needed]
         if not parts:
@@ -163,6 +171,9 @@ class Values:
         if len(parts) == 1 and parts[0].startswith("("):
             return parts[0][1:-1]
         return " & ".join(parts)
+
+    def _have_block(self, claims: Conditions) -> bool:
+        return bool(self.frame.blocks(mentioned(claims)))
 
     def _some_block(self) -> tuple[Span, ...]:
         return tuple(each for each in self.frame.spans if each.is_block)[:1]
@@ -177,7 +188,7 @@ class Values:
         if not simple.terms:
             return Text(literal(simple.constant, dtype), is_number=True)
         text = self.frame.affine(of)
-        if not self.frame.blocks((of,)):
+        if self.forces_blocks and not self.frame.blocks((of,)):
             text += "".join(f" + {each.index} * 0" for each in self._some_block())
         return Text(f"({text}).to({language_dtype(dtype)})")
 

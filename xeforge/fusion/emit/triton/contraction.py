@@ -1,0 +1,223 @@
+"""Kernels around a matrix product: factors with arithmetic before it, statements behind it."""
+
+import math
+from collections.abc import Sequence
+
+from xeforge.fusion.emit.triton.epilogue import Epilogue
+from xeforge.fusion.emit.triton.epilogue import Layout
+from xeforge.fusion.emit.triton.factors import Factor
+from xeforge.fusion.emit.triton.factors import factors_of
+from xeforge.fusion.emit.triton.frame import Frame
+from xeforge.fusion.emit.triton.frame import Span
+from xeforge.fusion.emit.triton.kernel import Config
+from xeforge.fusion.emit.triton.kernel import Kernel
+from xeforge.fusion.emit.triton.statements import group_sizes
+from xeforge.fusion.emit.triton.target import TritonTarget
+from xeforge.fusion.emit.triton.text import Lines
+from xeforge.fusion.emit.triton.text import Names
+from xeforge.fusion.emit.triton.text import scoped
+from xeforge.fusion.emit.triton.tile import Problem
+from xeforge.fusion.emit.triton.tile import Tile
+from xeforge.fusion.emit.triton.values import Text
+from xeforge.fusion.emit.triton.values import Values
+from xeforge.fusion.emit.triton.words import CannotEmit
+from xeforge.fusion.emit.triton.words import language_dtype
+from xeforge.fusion.emit.triton.words import needs_64_bits
+from xeforge.fusion.fuse.contraction import folded
+from xeforge.fusion.ir import Program
+from xeforge.fusion.plan import Group
+
+
+def problem_of(group: Group, program: Program) -> Problem:
+    """Return the sizes of a contraction, by which tiles are chosen."""
+    pair = factors_of(group, program.arrays_by_name())
+    return Problem(
+        batch=group.extent("batch"),
+        m=group.extent("m"),
+        n=group.extent("n"),
+        k=group.extent("k"),
+        dtype=pair[0].dtype,
+        folded=math.prod(each.extent for each in folded(group)),
+        may_describe=all(each.described is not None for each in pair),
+    )
+
+
+def emit_contraction(
+    group: Group, program: Program, target: TritonTarget, tiles: Sequence[Tile]
+) -> Kernel:
+    """Return the kernel of a group of family ``contraction``.
+
+    Args:
+        group: Well-formed.
+        program: Whose.
+        target: What it is made for.
+        tiles: At least one; all of one form, parts and precision.
+
+    Raises:
+        CannotEmit: No matrix unit takes the dtype of the factors.
+    """
+    writer = _Contraction(group, program, tiles[0])
+    writer.write()
+    is_persistent = tiles[0].form == "persistent"
+    grids = [writer.layout.tile_count(each) for each in tiles]
+    grid = str(min(grids[0], target.units) if is_persistent else grids[0])
+    if len(tiles) > 1:
+        grid = writer.layout.grid_text(target.units if is_persistent else None)
+    return Kernel(
+        name=f"{group.name}_kernel",
+        summary="",
+        lines=writer.lines.text(),
+        arguments=dict(writer.values.pointers),
+        configs=[Config(writer.layout.blocks(each), each.warps, each.stages) for each in tiles],
+        grid=grid,
+        helpers=frozenset(writer.values.helpers),
+        needs_allocator=writer.has_descriptors,
+    )
+
+
+class _Contraction:
+    """Writes the body of one kernel."""
+
+    def __init__(self, group: Group, program: Program, tile: Tile) -> None:
+        self.group = group
+        self.tile = tile
+        self.lines = Lines()
+        self._names = Names()
+        self.has_descriptors = False
+        arrays = program.arrays_by_name()
+        self._pair = factors_of(group, arrays)
+        root = group.statements[0]
+        if root.reduce is None or root.reduce.dtype != "float32":
+            raise CannotEmit(f"{root.name}: products are not summed in float32")
+        self.layout = Layout.of(group, self._names, tile)
+        names, layout = self._names, self.layout
+        spans = (layout.batch, layout.m, layout.n)
+        self._k = Span(names.fresh("k"), tuple(group.axes["k"]), is_block=True)
+        frame = Frame(names, (*spans, self._k))
+        self.values = Values(frame, names, arrays, self.lines)
+        self._is_long = needs_64_bits(*group_sizes(group, program))
+        self._described: dict[str, str] = {}
+
+    def write(self) -> None:
+        """Write all lines."""
+        if self.tile.form != "pointers":
+            for factor in self._pair:
+                self._describe(factor)
+        tile = self._names.fresh("tile")
+        start = "tl.program_id(0).to(tl.int64)" if self._is_long else "tl.program_id(0)"
+        if self.tile.form == "persistent":
+            last = self.layout.tiles_text()
+            # Flattened: the next tile's first loads start while this one's results are written.
+            words = f"{start}, {last}, tl.num_programs(0), flatten=True"
+            self.lines.add(f"for {tile} in tl.range({words}):")
+            self.values.lines = self.lines.inner()
+        else:
+            self.lines.add(f"{tile} = {start}")
+        lines = self.values.lines
+        lines.add(*self.layout.place_lines(tile, self.values))
+        for span in (self.layout.batch, self.layout.m, self.layout.n):
+            lines.follow(span.parts)
+        total = self._product()
+        epilogue = Epilogue(self.group, self.layout, self.values, self.tile)
+        epilogue.write(total)
+
+    def _describe(self, factor: Factor) -> None:
+        """Make a descriptor of a factor that lies as a matrix."""
+        found = factor.described
+        if found is None or not self.layout.is_even:
+            return
+        name = self._names.fresh(f"{found.array}_tiles")
+        own = self.layout.m_block if factor.side == "m" else self.layout.n_block
+        shape = [self.group.extent(factor.side), self.group.extent("k")]
+        block = [own, self.layout.k_block]
+        if found.is_turned:
+            shape, block = shape[::-1], block[::-1]
+        strides = [str(found.stride), "1"]
+        sizes = [str(each) for each in shape]
+        if found.batch_stride:
+            sizes = [str(self.group.extent("batch")), *sizes]
+            strides, block = [str(found.batch_stride), *strides], ["1", *block]
+        pointer = self.values.pointer(found.array)
+        start = f"{pointer} + {found.constant}" if found.constant else pointer
+        self.lines.add(
+            f"{name} = tl.make_tensor_descriptor(",
+            f"    {start},",
+            f"    shape=[{', '.join(sizes)}],",
+            f"    strides=[{', '.join(strides)}],",
+            f"    block_shape=[{', '.join(block)}],",
+            ")",
+        )
+        self._described[factor.side] = name
+        self.has_descriptors = True
+
+    def _product(self) -> str:
+        """Write the loop over k; return the accumulator."""
+        total = self._names.fresh("total")
+        layout, width = self.layout, self.group.extent("k")
+        outer = self.values.lines
+        outer.add(f"{total} = tl.zeros(({layout.m_block}, {layout.n_block}), dtype=tl.float32)")
+        start = self._names.fresh("start")
+        outer.add(f"for {start} in range(0, {width}, {layout.k_block}):")
+        self.values.lines = outer.inner()
+        self.values.padding = True
+        with scoped(self.values.loaded):
+            texts = [self._factor(each, start) for each in self._pair]
+        self.values.padding = False
+        precision = ""
+        if self._pair[0].dtype == "float32":
+            precision = f', input_precision="{self.tile.precision}"'
+        self.values.lines.add(f"{total} = tl.dot({', '.join(texts)}, {total}{precision})")
+        self.values.lines = outer
+        return total
+
+    def _factor(self, factor: Factor, start: str) -> str:
+        """Write what reads and computes a tile of a factor; return its variable."""
+        name = "a" if factor.side == "m" else "b"
+        if factor.side in self._described:
+            return self.values.named(self._described_load(factor, start), name, factor.dtype)
+        span = self._enter_k(factor, start)
+        text = self.values.value(factor.value)
+        if not factor.is_plain and span.inside is not None:
+            # Padding need not stay zero under what is computed before the product.
+            zero = f"tl.where({span.inside}, {self.values.typed(text, factor.dtype)}, 0.0)"
+            text = Text(f"{zero}.to({language_dtype(factor.dtype)})")
+        if factor.side == "n" and not factor.is_plain:
+            text = Text(self.values.typed(text, factor.dtype), text.binding)
+        return self.values.named(text, name, factor.dtype)
+
+    def _enter_k(self, factor: Factor, start: str) -> Span:
+        """Write positions along k, in the direction in which a factor needs them."""
+        layout, width = self.layout, self.group.extent("k")
+        side = "[None, :]" if factor.side == "m" else "[:, None]"
+        name = self._names.fresh("k_across" if factor.side == "m" else "k_down")
+        inside = (
+            self._names.fresh(f"{name}_inside") if width % self.tile.k or layout.varies else None
+        )
+        span = Span(name, tuple(self.group.axes["k"]), is_block=True, inside=inside)
+        self.values.frame.replace(self._k, span)
+        self._k = span
+        lanes = f"{start} + tl.arange(0, {layout.k_block}){side}"
+        self.values.lines.add(
+            f"{name} = ({lanes}).to(tl.int64)" if self._is_long else f"{name} = {lanes}"
+        )
+        if inside is not None:
+            self.values.lines.add(f"{inside} = {name} < {width}")
+        self.values.lines.follow(span.parts)
+        return span
+
+    def _described_load(self, factor: Factor, start: str) -> Text:
+        found, layout = factor.described, self.layout
+        if found is None:
+            raise TypeError(factor.side)
+        own, block = layout.origin(factor.side)
+        place, sizes = [own, start], [block, layout.k_block]
+        if found.is_turned:
+            place, sizes = place[::-1], sizes[::-1]
+        if found.batch_stride:
+            place = [layout.batch.index, *place]
+        text = f"{self._described[factor.side]}.load([{', '.join(place)}])"
+        if found.batch_stride:
+            text += f".reshape({', '.join(sizes)})"
+        # The matrix unit wants k to run along the columns of a, and along the rows of b.
+        is_transposed = found.is_turned == (factor.side == "m")
+        return Text(f"{text}.T" if is_transposed else text)
