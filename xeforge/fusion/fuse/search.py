@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
 
+from xeforge.fusion import wellformed
 from xeforge.fusion.fuse import canonical
 from xeforge.fusion.fuse import choices
 from xeforge.fusion.fuse.estimate import Estimate
@@ -76,6 +77,7 @@ class _Search:
         while True:
             for change, made in self._changes(state, refused):
                 if _is_better(made.estimate, state.estimate):
+                    wellformed.check(made.program, made_by=made.program.passes[-1])
                     state = made
                     break
                 refused.add(change)
@@ -109,6 +111,7 @@ def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
 
     Raises:
         BrokenPlan: A pass made something that emitters may not be given.
+        Malformed: A pass made a program that breaks a rule.
     """
     small = canonical.run(program)
     every = _Search(program, machine)
