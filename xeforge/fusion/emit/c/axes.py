@@ -26,6 +26,11 @@ def is_plain_in(of: Affine, name: str) -> bool:
     return all(isinstance(atom, str) or name not in atom.of.names() for atom, _ in of.terms)
 
 
+def is_near(of: Affine, name: str) -> bool:
+    """Say whether neighbours along an axis lie side by side, or are the same element."""
+    return is_plain_in(of, name) and coefficient(of, name) in {0, 1}
+
+
 def offsets(stmt: Stmt) -> Iterator[Affine]:
     """Yield the offsets of a flat statement, the written one first."""
     yield stmt.output.index[0]

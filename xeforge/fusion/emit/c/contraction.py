@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from xeforge.fusion.emit.c.axes import coefficient
-from xeforge.fusion.emit.c.axes import is_plain_in
+from xeforge.fusion.emit.c.axes import is_near
 from xeforge.fusion.emit.c.axes import merged
 from xeforge.fusion.emit.c.expression import expression
 from xeforge.fusion.emit.c.index import axis_name
@@ -260,10 +259,7 @@ class _Writer:
         axes = self.product.axes[role]
         whole = replace(self.product.root, body=self.product.factor(role))
         found = [each.access.index[0] for each in whole.reads()]
-        return len(axes) == 1 and all(
-            is_plain_in(of, axes[0].name) and coefficient(of, axes[0].name) in {0, 1}
-            for of in found
-        )
+        return len(axes) == 1 and all(is_near(of, axes[0].name) for of in found)
 
     def tasks(self, lines: Lines) -> None:
         """Write the loop over blocks."""

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xeforge.fusion.emit.c import pointwise
-from xeforge.fusion.emit.c.axes import coefficient
-from xeforge.fusion.emit.c.axes import is_plain_in
+from xeforge.fusion.emit.c.axes import is_near
 from xeforge.fusion.emit.c.axes import merged
 from xeforge.fusion.emit.c.expression import expression
 from xeforge.fusion.emit.c.index import Extents
@@ -172,18 +171,13 @@ def _prefers_lanes(nest: _Nest) -> bool:
     if not nest.outer or nest.outer[-1].extent < LEAST_LANES:
         return False
     strided_along = [
-        sum(not _is_near(nest.stmt, at, axes[-1].name) for at in range(len(nest.stmt.reads())))
+        sum(not is_near(each.access.index[0], axes[-1].name) for each in nest.stmt.reads())
         for axes in (nest.outer, nest.folded)
     ]
     is_short = nest.folded[-1].extent < 2 * LEAST_LANES
     return strided_along[0] < strided_along[1] or (
         strided_along[0] == strided_along[1] and is_short
     )
-
-
-def _is_near(stmt: Stmt, at: int, name: str) -> bool:
-    of = stmt.reads()[at].access.index[0]
-    return is_plain_in(of, name) and coefficient(of, name) in {0, 1}
 
 
 def _by_lanes(lines: Lines, nest: _Nest) -> None:

@@ -1,13 +1,16 @@
 """The text of one row: its passes over the columns."""
 
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xeforge.fusion.affine import Affine
 from xeforge.fusion.emit.c.expression import expression
 from xeforge.fusion.emit.c.index import affine_text
+from xeforge.fusion.emit.c.index import axis_name
 from xeforge.fusion.emit.c.kernel import Context
 from xeforge.fusion.emit.c.kernel import Memory
 from xeforge.fusion.emit.c.kernel import fold_line
@@ -46,6 +49,9 @@ class Row:
         context: Of the plan.
         low: First value of the last column axis, as C; of the whole row by default.
         high: End of it.
+        lane: A row axis whose neighbours are computed together, in vectors, from ``base`` on;
+            None where vectors run along the columns.
+        lanes: How many at most; ``count`` says how many there are.
     """
 
     stmts: tuple[Stmt, ...]
@@ -55,6 +61,8 @@ class Row:
     context: Context
     low: str = "0"
     high: str = ""
+    lane: Axis | None = None
+    lanes: int = 1
 
 
 def scratch_bytes(row: Row) -> int:
@@ -90,7 +98,7 @@ def _buffer(name: str) -> str:
 
 def _buffer_bytes(row: Row, name: str) -> int:
     size = 8 if number(row.context.arrays[name].dtype).value in {"double", "int64_t"} else 4
-    return aligned(size * points(row.columns))
+    return aligned(size * points(row.columns) * row.lanes)
 
 
 def _sum(name: str) -> str:
@@ -118,42 +126,66 @@ class _Writer:
         if not each.columns:
             return
         folds = tuple(stmt for stmt in each.columns if stmt.reduce is not None)
-        for stmt in folds:
-            reduce = _reduce(stmt)
-            value = number(reduce.dtype).value
-            lines.add(f"{value} {_sum(stmt.output.array)} = {identity(reduce)};")
+        self._start(lines, folds, _sum)
         self._loops(lines, each.columns, folds)
         for stmt in folds:
             array = self._array(stmt)
-            total = converted(_sum(array.name), _reduce(stmt).dtype, array.dtype)
+            total = converted(self._of(_sum(array.name)), _reduce(stmt).dtype, array.dtype)
             self._define(lines, stmt, total)
+
+    def _of(self, name: str) -> str:
+        """Return one lane's value of what each row has one of."""
+        return f"{name}[lane]" if self.row.lane else name
+
+    @contextmanager
+    def _lanes(self, lines: Lines) -> Iterator[None]:
+        """Write what is inside for each lane."""
+        if self.row.lane is None:
+            yield
+            return
+        lines.pragma("simd")
+        with lines.block("for (int64_t lane = 0; lane < count; lane++)"):
+            lines.add(f"const int64_t {axis_name(self.row.lane.name)} = base + lane;")
+            yield
+
+    def _start(self, lines: Lines, folds: Sequence[Stmt], state: Callable[[str], str]) -> None:
+        """Declare accumulators."""
+        for stmt in folds:
+            reduce, name = _reduce(stmt), state(stmt.output.array)
+            value = number(reduce.dtype).value
+            if self.row.lane is None:
+                lines.add(f"{value} {name} = {identity(reduce)};")
+                continue
+            lines.add(f"{value} {name}[{self.row.lanes}];")
+            with self._lanes(lines):
+                lines.add(f"{name}[lane] = {identity(reduce)};")
 
     def _loops(self, lines: Lines, stmts: Sequence[Stmt], folds: Sequence[Stmt]) -> None:
         *around, inner = self.row.columns or (Axis("one", 1),)
         low, high = self.row.low, self.row.high or str(inner.extent)
         heads = [loop(each) for each in around]
-        chunk = self.row.context.limits.chunk
+        limits = self.row.context.limits
+        chunk = limits.chunk if self.row.lane is None else limits.lane_chunk
         is_cut = inner.extent > 2 * chunk and bool(folds)
         if is_cut:
             heads.append(f"for (int64_t from = {low}; from < {high}; from += {chunk})")
         with lines.blocks(*heads):
-            state = _sum
+            state = _part if is_cut else _sum
             if is_cut:
-                state = _part
                 lines.add(f"const int64_t to = from + {chunk} < {high} ? from + {chunk} : {high};")
                 low, high = "from", "to"
-                for stmt in folds:
-                    reduce = _reduce(stmt)
-                    value = number(reduce.dtype).value
-                    lines.add(f"{value} {_part(stmt.output.array)} = {identity(reduce)};")
-            self._pragma(lines, folds, state)
-            with lines.block(loop(inner, low, high)):
+                self._start(lines, folds, _part)
+            if self.row.lane is None:
+                self._pragma(lines, folds, state)
+            with lines.block(loop(inner, low, high)), self._lanes(lines):
                 for stmt in stmts:
                     self._column(lines, stmt, state)
-            if is_cut:
-                for stmt in folds:
-                    name = stmt.output.array
-                    lines.add(fold_line(_reduce(stmt), _sum(name), _part(name)))
+            if is_cut and folds:
+                with self._lanes(lines):
+                    for stmt in folds:
+                        name = stmt.output.array
+                        total, part = self._of(_sum(name)), self._of(_part(name))
+                        lines.add(fold_line(_reduce(stmt), total, part))
 
     def _pragma(self, lines: Lines, folds: Sequence[Stmt], state: Callable[[str], str]) -> None:
         clauses = [reduction(_reduce(stmt), state(stmt.output.array)) for stmt in folds]
@@ -162,7 +194,8 @@ class _Writer:
 
     def _column(self, lines: Lines, stmt: Stmt, state: Callable[[str], str]) -> None:
         if stmt.reduce is not None:
-            lines.add(fold_line(stmt.reduce, state(stmt.output.array), self._value(stmt)))
+            name = self._of(state(stmt.output.array))
+            lines.add(fold_line(stmt.reduce, name, self._value(stmt)))
             return
         array = self._array(stmt)
         value = number(array.dtype).value
@@ -172,13 +205,22 @@ class _Writer:
         if array.name in self.row.stored:
             lines.add(store(stmt, array, scalar(array.name), stmt.extents()))
         if array.name in self.found.kept:
-            lines.add(f"{_buffer(array.name)}[{self._number()}] = {scalar(array.name)};")
+            lines.add(f"{_buffer(array.name)}[{self._kept_at()}] = {scalar(array.name)};")
 
     def _define(self, lines: Lines, stmt: Stmt, value: str) -> None:
         array = self._array(stmt)
-        lines.add(f"const {number(array.dtype).value} {scalar(array.name)} = {value};")
-        if array.name in self.row.stored:
-            lines.add(store(stmt, array, scalar(array.name), stmt.extents()))
+        name, kind = scalar(array.name), number(array.dtype).value
+        if self.row.lane is None:
+            lines.add(f"const {kind} {name} = {value};")
+        else:
+            lines.add(f"{kind} {name}[{self.row.lanes}];")
+        if self.row.lane is None and array.name not in self.row.stored:
+            return
+        with self._lanes(lines):
+            if self.row.lane is not None:
+                lines.add(f"{name}[lane] = {value};")
+            if array.name in self.row.stored:
+                lines.add(store(stmt, array, self._of(name), stmt.extents()))
 
     def _value(self, stmt: Stmt) -> str:
         extents = stmt.extents()
@@ -192,16 +234,22 @@ class _Writer:
                 return memory(each)
             is_column = bool(self.along & set(self.writers[name].extents()))
             is_column = is_column and self.writers[name].reduce is None
-            if not is_column or name in self.here:
+            if not is_column:
+                return self._of(scalar(name))
+            if name in self.here:
                 return scalar(name)
             if name in self.found.kept:
-                return f"{_buffer(name)}[{self._number()}]"
+                return f"{_buffer(name)}[{self._kept_at()}]"
             return memory(each)
 
         return expression(stmt.body, extents, read)
 
     def _array(self, stmt: Stmt) -> Array:
         return self.row.context.arrays[stmt.output.array]
+
+    def _kept_at(self) -> str:
+        number = self._number()
+        return number if self.row.lane is None else f"({number}) * {self.row.lanes} + lane"
 
     def _number(self) -> str:
         of = Affine()

@@ -1,12 +1,17 @@
 """Rows that one thread each computes whole, in as few passes as the folds allow."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from xeforge.fusion.emit.c import nest
+from xeforge.fusion.emit.c.axes import is_near
 from xeforge.fusion.emit.c.axes import merged
 from xeforge.fusion.emit.c.index import flattened
 from xeforge.fusion.emit.c.kernel import Context
 from xeforge.fusion.emit.c.kernel import Kernel
 from xeforge.fusion.emit.c.kernel import loop
 from xeforge.fusion.emit.c.kernel import pointer
+from xeforge.fusion.emit.c.kernel import points
 from xeforge.fusion.emit.c.kernel import share
 from xeforge.fusion.emit.c.lines import Lines
 from xeforge.fusion.emit.c.memory import aligned
@@ -15,7 +20,11 @@ from xeforge.fusion.emit.c.numbers import number
 from xeforge.fusion.emit.c.row import Row
 from xeforge.fusion.emit.c.row import scratch_bytes
 from xeforge.fusion.emit.c.row import write_row
+from xeforge.fusion.ir import Axis
 from xeforge.fusion.plan import Group
+
+SHORT = 16
+"""Rows with fewer columns are computed several at a time."""
 
 
 def emit(group: Group, context: Context) -> Kernel:
@@ -29,16 +38,54 @@ def emit(group: Group, context: Context) -> Kernel:
     around, flat = merged(flat, group.axes["row"])
     columns, flat = merged(flat, group.axes["column"])
     row = Row(tuple(flat), columns, group.stored, {}, context)
-    size = aligned(scratch_bytes(row))
     lines = Lines()
+    is_parallel = group.extent("row") * group.extent("column") >= context.limits.parallel_points
+    if around and _prefers_lanes(row, around[-1]):
+        row = _with_lanes(row, around)
+        around, heads = around[:-1], _lane_loop(row)
+    else:
+        heads = ()
+    size = aligned(scratch_bytes(row))
     with lines.block(""):
-        is_parallel = group.extent("row") * group.extent("column") >= context.limits.parallel_points
-        share(lines, len(around), is_parallel=is_parallel)
-        with lines.blocks(*(loop(each) for each in around)):
+        share(lines, len(around) + len(heads), is_parallel=is_parallel)
+        with lines.blocks(*(loop(each) for each in around), *heads):
+            if row.lane is not None:
+                left = f"{row.lane.extent} - base"
+                lines.add(f"const int64_t count = {left} < {row.lanes} ? {left} : {row.lanes};")
             if size:
                 lines.add(f"char *mine = scratch + (size_t)omp_get_thread_num() * {size};")
             write_row(lines, row, buffers="mine")
     return Kernel(lines.text(), scratch_bytes=size)
+
+
+def _prefers_lanes(row: Row, last: Axis) -> bool:
+    """Say whether what is read lies nearer together across rows than along the columns."""
+    written = {each.output.array for each in row.stmts}
+    found = [
+        read.access.index[0]
+        for stmt in row.stmts
+        for read in stmt.reads()
+        if read.access.array not in written
+    ]
+    far = [sum(not is_near(of, axis.name) for of in found) for axis in (last, row.columns[-1])]
+    is_short = points(row.columns) < SHORT <= last.extent
+    return far[0] < far[1] or is_short
+
+
+def _with_lanes(row: Row, around: Sequence[Axis]) -> Row:
+    """Take as many rows together as fit the cache with their buffers, and leave many blocks."""
+    limits, last = row.context.limits, around[-1]
+    room = row.context.target.cache_bytes // 2 // max(1, scratch_bytes(row))
+    lanes = max(min(limits.lanes, last.extent), 1)
+    while lanes > SHORT and (lanes > room or points(around) < lanes * limits.few):
+        lanes //= 2
+    return replace(row, lane=last, lanes=lanes)
+
+
+def _lane_loop(row: Row) -> tuple[str, ...]:
+    if row.lane is None:
+        return ()
+    return (f"for (int64_t base = 0; base < {row.lane.extent}; base += {row.lanes})",)
 
 
 def _by_statement(group: Group, context: Context) -> Kernel:

@@ -19,6 +19,8 @@ class Limits:
         block_points: Inner loops of twice as many points are cut, so that threads can share them.
         parts: Pieces of one long loop; fixed, so that sums do not depend on how many threads run.
         chunk: Terms that are summed in one accumulator before it goes into the next one.
+        lanes: Rows that are computed together where vectors run across rows.
+        lane_chunk: As `chunk`, for each of these rows.
         few: Fewer elements or rows than this do not share out well among threads.
         tile_rows: Rows of a block of a contraction, where the caches allow so many.
     """
@@ -27,6 +29,8 @@ class Limits:
     block_points: int = 8192
     parts: int = 64
     chunk: int = 1024
+    lanes: int = 128
+    lane_chunk: int = 128
     few: int = 16
     tile_rows: int = 96
 

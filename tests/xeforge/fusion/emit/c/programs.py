@@ -22,7 +22,9 @@ from xeforge.fusion.ir import Read
 from xeforge.fusion.ir import Select
 
 # Small limits, so that small programs run through every way of cutting and sharing loops.
-LIMITS = Limits(parallel_points=24, block_points=4, parts=3, chunk=3, few=3, tile_rows=4)
+LIMITS = Limits(
+    parallel_points=24, block_points=4, parts=3, chunk=3, few=3, tile_rows=4, lanes=32, lane_chunk=2
+)
 TARGET = replace(this_machine(), limits=LIMITS, first_cache_bytes=256, cache_bytes=1024)
 QUICK = ("-O1", "-fno-math-errno", "-fno-trapping-math")
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
