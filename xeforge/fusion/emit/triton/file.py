@@ -8,6 +8,7 @@ from xeforge.fusion.emit.triton.contraction import problem_of
 from xeforge.fusion.emit.triton.flat import emit_flat
 from xeforge.fusion.emit.triton.kernel import Kernel
 from xeforge.fusion.emit.triton.kernel import kernel_source
+from xeforge.fusion.emit.triton.model import ANY_ARGUMENTS
 from xeforge.fusion.emit.triton.model import CHECK
 from xeforge.fusion.emit.triton.model import model_source
 from xeforge.fusion.emit.triton.model import used_helpers
@@ -29,6 +30,7 @@ def emit(
     target: TritonTarget,
     tiles: Mapping[str, Sequence[Tile]] | None = None,
     *,
+    parameters: str = ANY_ARGUMENTS,
     tail: str = "",
 ) -> str:
     """Return the source of a plan.
@@ -40,6 +42,7 @@ def emit(
         target: What it is made for.
         tiles: For contractions, by name of the group: one, or several of one form to choose from
             by measuring; the first candidate for those not named.
+        parameters: Of the constructor, as source text without ``self``.
         tail: Text behind the class: ``get_inputs`` and ``get_init_inputs``; empty: none.
 
     Raises:
@@ -51,7 +54,7 @@ def emit(
     for kernel in kernels:
         lines += kernel_source(kernel)
     lines += CHECK.splitlines()
-    lines += model_source(plan.program, tensors, kernels)
+    lines += model_source(plan.program, tensors, kernels, parameters)
     text = "\n".join(lines) + "\n"
     return f"{text}\n\n{tail.strip()}\n" if tail.strip() else text
 

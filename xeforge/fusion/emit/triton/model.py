@@ -24,14 +24,28 @@ def _check(name, tensor, shape, dtype):
         raise ValueError(f"{name} is not contiguous")'''
 
 
+ANY_ARGUMENTS = "*_arguments, **_options"
+
+
 def model_source(
-    program: Program, tensors: Sequence[Tensor], kernels: Sequence[Kernel]
+    program: Program,
+    tensors: Sequence[Tensor],
+    kernels: Sequence[Kernel],
+    parameters: str = ANY_ARGUMENTS,
 ) -> list[str]:
-    """Return the class ``Model`` with its parameters and ``forward``."""
+    """Return the class ``Model`` with its parameters and ``forward``.
+
+    Args:
+        program: Its inputs are the arguments of ``forward``.
+        tensors: Of the graph.
+        kernels: In order.
+        parameters: Of the constructor, as source text without ``self``; they are not used.
+    """
+    head = ", ".join(filter(None, ("self", parameters)))
     state = [each for each in tensors if each.path]
     paths = {each.name: each.path for each in state}
     lines = ["", "", "class Model(nn.Module):", f'    """{_summary(program)}"""', ""]
-    lines += ["    def __init__(self, *_arguments, **_options):", "        super().__init__()"]
+    lines += [f"    def __init__({head}):", "        super().__init__()"]
     lines += [f"        {line}" for line in _state(state)]
     lines += [""]
     names = Names()

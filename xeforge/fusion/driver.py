@@ -1,0 +1,160 @@
+"""From a captured graph to kernels: algebra, lowering, plans, sources.
+
+Several sources come out, the fastest by the model first; one kernel for each statement is always
+the last. Which of them is fastest is for a measurement to say.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import replace
+
+from xeforge.domain.device import Device
+from xeforge.errors import BadRequest
+from xeforge.fusion.algebra.engine import Rewritten
+from xeforge.fusion.algebra.engine import rewrite
+from xeforge.fusion.algebra.explain import explain as explain_algebra
+from xeforge.fusion.emit.triton.file import emit
+from xeforge.fusion.emit.triton.model import ANY_ARGUMENTS
+from xeforge.fusion.emit.triton.target import TARGETS
+from xeforge.fusion.emit.triton.target import Precision
+from xeforge.fusion.emit.triton.target import TritonTarget
+from xeforge.fusion.front.graph import Graph
+from xeforge.fusion.fuse import roundings
+from xeforge.fusion.fuse.explain import explain as explain_plan
+from xeforge.fusion.fuse.machine import Machine
+from xeforge.fusion.fuse.machine import machine_of
+from xeforge.fusion.fuse.search import Candidate
+from xeforge.fusion.fuse.search import search
+from xeforge.fusion.ir import Program
+from xeforge.fusion.lower.program import lower
+from xeforge.fusion.text import program_text
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the compiler may do; all of it unless something is to be shown without.
+
+    Attributes:
+        algebra: Rewrite the graph before it is lowered.
+        fusion: Put statements together; without, there is the unfused plan alone.
+        matrix_units: Make contractions; without, sums of products are rows of arithmetic.
+        precision: Of products of float32 factors; None: what loses nothing on the target.
+        proofs: Measure each rewrite in float64 at small sizes, which takes seconds.
+    """
+
+    algebra: bool = True
+    fusion: bool = True
+    matrix_units: bool = True
+    precision: Precision | None = None
+    proofs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """One plan with its kernels.
+
+    Attributes:
+        candidate: Plan and estimate.
+        source: A file in the kernel contract.
+    """
+
+    candidate: Candidate
+    source: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of the plan: ``"fused"``, ..., ``"unfused"``."""
+        return self.candidate.name
+
+    def explain(self) -> str:
+        """Return the plan as text."""
+        return explain_plan(self.candidate.plan, self.candidate.estimate)
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """A graph on its way to kernels.
+
+    Attributes:
+        rewritten: What algebra made of it; None where it was switched off.
+        program: The lowered graph.
+        built: The fastest by the model first, the unfused one last.
+    """
+
+    rewritten: Rewritten | None
+    program: Program
+    built: tuple[Built, ...]
+
+    def explain(self) -> str:
+        """Return everything that was decided, step by step."""
+        parts = [] if self.rewritten is None else [f"algebra\n{explain_algebra(self.rewritten)}"]
+        parts.append(f"statements\n{program_text(self.program)}")
+        parts += [f"plan {each.name}\n{each.explain()}" for each in self.built]
+        return "\n".join(parts)
+
+
+def compile_graph(
+    graph: Graph,
+    device: Device,
+    options: Options | None = None,
+    *,
+    parameters: str = ANY_ARGUMENTS,
+    tail: str = "",
+) -> Compilation:
+    """Return kernels for a graph at its shapes.
+
+    Args:
+        graph: As captured.
+        device: Model of accelerator that they are for.
+        options: None: everything on.
+        parameters: Of the constructors, as source text without ``self``.
+        tail: Text behind the class in each file: ``get_inputs`` and ``get_init_inputs``.
+
+    Raises:
+        BadRequest: Nothing is emitted for the device, or not with this precision.
+        CannotLower: An operator, or a use of it, has no affine form.
+        CannotEmit: Something has no form in Triton.
+    """
+    options = options or Options()
+    target = triton_target(device, options.precision)
+    rewritten = rewrite(graph, is_measured=options.proofs) if options.algebra else None
+    program = lower(graph if rewritten is None else rewritten.after)
+    machine = replace(machine_of(device), has_matrix_units=options.matrix_units)
+    tensors = (*graph.inputs, *graph.parameters)
+    built = tuple(
+        Built(each, emit(each.plan, tensors, target, parameters=parameters, tail=tail))
+        for each in _plans(program, machine, is_fused=options.fusion)
+    )
+    return Compilation(rewritten, program, built)
+
+
+def _plans(program: Program, machine: Machine, *, is_fused: bool) -> Iterator[Candidate]:
+    found = search(program, machine)
+    for each in found if is_fused else found[-1:]:
+        yield replace(each, plan=roundings.run(each.plan))
+
+
+def triton_target(device: Device, precision: Precision | None = None) -> TritonTarget:
+    """Return what Triton can do on a model of accelerator.
+
+    Raises:
+        BadRequest: No kernels are emitted for it, or it does not know the precision.
+    """
+    found = device.compile_target
+    target = None if found is None else TARGETS.get(f"{found.backend}:{found.arch}")
+    if target is None:
+        raise BadRequest(
+            f"no kernels are emitted for {device.name}",
+            field="target",
+            remedy="nvidia-h200 is a target",
+        )
+    target = target.with_units(device.compute_units)
+    if precision is None:
+        return target
+    if precision not in target.precisions:
+        raise BadRequest(
+            f"{device.name} has no float32 products as {precision}",
+            field="precision",
+            remedy=f"one of {', '.join(target.precisions)}",
+        )
+    return replace(target, full_precision=precision)
