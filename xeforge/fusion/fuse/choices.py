@@ -22,18 +22,25 @@ _LONGEST_CHAIN = 6
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
-    """A producer computed in its reader.
+    """Producers computed in a reader.
 
     Attributes:
-        edge: Both.
-        depth: How many more statements of the producer's kernel went with it.
+        edges: The first one crosses kernels; the others follow what it reads.
     """
 
-    edge: inline.Edge
-    depth: int
+    edges: tuple[inline.Edge, ...]
 
     def __str__(self) -> str:
-        return f"{self.edge.producer} is computed within {self.edge.reader}"
+        names = ", ".join(each.producer for each in self.edges)
+        return f"{self.edges[0].reader} computes {names} itself"
+
+    def applied(self, program: Program) -> Program | None:
+        """Inline them one after the other; None where one may not be."""
+        for edge in self.edges:
+            if not inline.may_inline(program, edge):
+                return None
+            program = inline.run(program, edge)
+        return program
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class Splits:
     def __str__(self) -> str:
         return "; ".join(f"{name} folds {terms} terms at a time" for name, terms in self.terms)
 
-    def applied(self, program: Program) -> Program:
+    def applied(self, program: Program) -> Program | None:
         """Split them, one after the other."""
         for name, terms in self.terms:
             program = split.run(program, name, terms)
@@ -75,46 +82,38 @@ Change: TypeAlias = Inlined | Splits | Apart
 
 def crossing_edges(plan: Plan) -> tuple[inline.Edge, ...]:
     """Return the pointwise producers whose values another group reads, with each reader."""
-    writers = {
-        stmt.output.array: stmt
-        for group in plan.groups
-        for stmt in group.statements
-        if stmt.reduce is None
-    }
-    found = [
-        inline.Edge(writers[name].name, stmt.name)
+    writers = {stmt.output.array: stmt for group in plan.groups for stmt in group.statements}
+    reads = [
+        (stmt, name)
         for group in plan.groups
         for stmt in group.statements
         for name in dict.fromkeys(each.access.array for each in stmt.reads())
         if name in writers and name not in written(group)
     ]
-    return tuple(found)
-
-
-def inlined_chain(plan: Plan, program: Program, edge: inline.Edge) -> Iterator[Program]:
-    """Yield the program with a producer inlined, then with what it was made of, and so on.
-
-    Args:
-        plan: Of the program; only producers of the first one's kernel follow it.
-        program: Whose statements the edge names.
-        edge: One that crosses kernels.
-    """
-    home = next(
-        {each.name for each in group.statements}
-        for group in plan.groups
-        if any(each.name == edge.producer for each in group.statements)
+    return tuple(
+        inline.Edge(writers[name].name, stmt.name)
+        for stmt, name in reads
+        if writers[name].reduce is None
     )
-    edges = [edge]
-    for _ in range(_LONGEST_CHAIN):
-        if not edges or not inline.may_inline(program, edges[0]):
-            return
-        program = inline.run(program, edges.pop(0))
-        yield program
-        writers = program.writers()
-        reader = next(each for each in program.statements if each.name == edge.reader)
-        made_of = dict.fromkeys(each.access.array for each in reader.reads())
-        names = [writers[array].name for array in made_of if array in writers]
-        edges = [inline.Edge(name, edge.reader) for name in names if name in home]
+
+
+def inlinings(plan: Plan) -> Iterator[Inlined]:
+    """Yield each crossing edge alone, and with more and more of what its producer is made of.
+
+    To store what a producer is made of may take no more room than what it makes, so that the
+    first step of a chain alone would not show that it helps.
+    """
+    homes = {stmt.name: group for group in plan.groups for stmt in group.statements}
+    for edge in crossing_edges(plan):
+        home = homes[edge.producer]
+        pointwise = {each.output.array: each for each in home.statements if each.reduce is None}
+        names = [edge.producer]
+        for name in names:
+            stmt = next(each for each in home.statements if each.name == name)
+            made_of = (pointwise.get(each.access.array) for each in stmt.reads())
+            names += [each.name for each in made_of if each and each.name not in names]
+        edges = tuple(inline.Edge(name, edge.reader) for name in names[:_LONGEST_CHAIN])
+        yield from (Inlined(edges[:count]) for count in range(1, len(edges) + 1))
 
 
 def splits(plan: Plan, estimate: Estimate, machine: Machine) -> Iterator[Splits]:
@@ -148,11 +147,11 @@ def _tile_folds(group: Group, machine: Machine) -> Iterator[Splits]:
         yield Splits(tuple((name, tile) for name in first))
 
 
-def slow_members(plan: Plan, estimate: Estimate, machine: Machine) -> Iterator[str]:
+def slow_members(plan: Plan, estimate: Estimate, machine: Machine) -> Iterator[Apart]:
     """Yield statements of kernels that take longer than their traffic does."""
     for group, cost in zip(plan.groups, estimate.groups, strict=True):
         if cost.seconds > cost.moved_bytes / machine.bandwidth_bytes_per_s:
-            yield from (each.name for each in group.statements[1:])
+            yield from (Apart(each.name) for each in group.statements[1:])
 
 
 def folds_in_contractions(plan: Plan) -> frozenset[str]:

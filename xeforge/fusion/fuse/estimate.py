@@ -75,24 +75,41 @@ class Estimate:
         return len(self.groups)
 
 
-def estimate(plan: Plan, original: Program, machine: Machine) -> Estimate:
-    """Return what the model says of a plan.
+class Estimator:
+    """Says what the model thinks of plans of one program; equal groups are counted once.
 
     Args:
-        plan: Whose groups say what they store.
         original: The program before any pass: what the ratios compare with.
         machine: Rates and limits.
     """
-    arrays = plan.program.arrays_by_name()
-    groups = tuple(_group_estimate(each, arrays, machine) for each in plan.groups)
-    before = program_cost(original)
-    flops = sum(each.flops for each in groups)
-    return Estimate(
-        groups,
-        sum(each.seconds + machine.launch_seconds for each in groups),
-        before.moved_bytes,
-        flops / before.flops if before.flops else 1.0,
-    )
+
+    def __init__(self, original: Program, machine: Machine) -> None:
+        self._before = program_cost(original)
+        self._machine = machine
+        self._known: dict[int, tuple[Group, GroupEstimate]] = {}
+
+    def estimate(self, plan: Plan) -> Estimate:
+        """Return what the model says of a plan, whose groups say what they store."""
+        groups = tuple(self._group(each, plan) for each in plan.groups)
+        flops = sum(each.flops for each in groups)
+        return Estimate(
+            groups,
+            sum(each.seconds + self._machine.launch_seconds for each in groups),
+            self._before.moved_bytes,
+            flops / self._before.flops if self._before.flops else 1.0,
+        )
+
+    def _group(self, group: Group, plan: Plan) -> GroupEstimate:
+        # By identity: groups that grew alike are the same object, which is kept alive here.
+        if id(group) not in self._known:
+            arrays = plan.program.arrays_by_name()
+            self._known[id(group)] = group, _group_estimate(group, arrays, self._machine)
+        return self._known[id(group)][1]
+
+
+def estimate(plan: Plan, original: Program, machine: Machine) -> Estimate:
+    """Return what the model says of one plan of a program."""
+    return Estimator(original, machine).estimate(plan)
 
 
 def _group_estimate(group: Group, arrays: Mapping[str, Array], machine: Machine) -> GroupEstimate:
@@ -161,9 +178,10 @@ def _moved_bytes(group: Group, arrays: Mapping[str, Array], machine: Machine) ->
     is_long = group.family == "rows" and group.extent("column") > machine.most_row_elements
     depth = fold_depths(group) if is_long else dict.fromkeys(group.statements, 0)
     read: dict[tuple[int, str], int] = {}
+    given = frozenset(group.given())
     for stmt in group.statements:
         for name, size in read_bytes(stmt, arrays).items():
-            if name in group.given():
+            if name in given:
                 key = depth[stmt], name
                 read[key] = max(read.get(key, 0), size)
     return sum(read.values()) + sum(array_bytes(arrays[name]) for name in group.stored)

@@ -50,11 +50,13 @@ def may_inline(program: Program, edge: Edge) -> bool:
     each of its elements is read at one place of what the reader reads.
     """
     statements = {each.name: each for each in program.statements}
-    producer, reader = statements[edge.producer], statements[edge.reader]
-    if producer.reduce is not None or producer.constraints or _values(producer, ()) is None:
+    producer, reader = statements.get(edge.producer), statements.get(edge.reader)
+    if producer is None or reader is None or not _can_inline(producer):
         return False
     array = producer.output.array
     reads = [each for each in reader.reads() if each.access.array == array]
+    if not reads:
+        return False
     size = _parts(reader.body) + len(reads) * _parts(producer.body)
     if size > MOST_PARTS:
         return False
@@ -71,6 +73,11 @@ def may_inline(program: Program, edge: Edge) -> bool:
         and len({each.access for each in reads}) == 1
         and _is_bijective(producer, reader, reads[0].access.index)
     )
+
+
+def _can_inline(producer: Stmt) -> bool:
+    is_pointwise = producer.reduce is None and not producer.constraints
+    return is_pointwise and _values(producer, producer.output.index) is not None
 
 
 def is_dear(value: Expr) -> bool:

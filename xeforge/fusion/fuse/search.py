@@ -14,11 +14,11 @@ from xeforge.fusion import wellformed
 from xeforge.fusion.fuse import canonical
 from xeforge.fusion.fuse import choices
 from xeforge.fusion.fuse.estimate import Estimate
-from xeforge.fusion.fuse.estimate import estimate
-from xeforge.fusion.fuse.growing import Joins
+from xeforge.fusion.fuse.estimate import Estimator
 from xeforge.fusion.fuse.growing import Limits
 from xeforge.fusion.fuse.growing import grow
 from xeforge.fusion.fuse.invariants import check_plan
+from xeforge.fusion.fuse.joins import Joins
 from xeforge.fusion.fuse.machine import Machine
 from xeforge.fusion.ir import Program
 from xeforge.fusion.plan import Plan
@@ -58,9 +58,9 @@ class _Search:
     """Grows plans of one program, up to a number of them."""
 
     def __init__(self, program: Program, machine: Machine) -> None:
-        self.original = program
         self.machine = machine
         self.joins = Joins(machine)
+        self.model = Estimator(program, machine)
         self.left = MOST_TRIALS
 
     def state(self, program: Program, limits: Limits, notes: tuple[str, ...] = ()) -> _State:
@@ -68,8 +68,7 @@ class _Search:
         self.left -= 1
         plan = grow(program, limits, self.joins)
         plan = replace(plan, notes=(*plan.notes, *notes))
-        found = estimate(plan, self.original, self.machine)
-        return _State(program, limits, plan, found, notes)
+        return _State(program, limits, plan, self.model.estimate(plan), notes)
 
     def improved(self, state: _State) -> _State:
         """Take changes that help until none does, or no trial is left."""
@@ -87,19 +86,24 @@ class _Search:
     def _changes(
         self, state: _State, refused: set[choices.Change]
     ) -> Iterator[tuple[choices.Change, _State]]:
-        for change, program, limits in self._decisions(state):
-            if self.left > 0 and change not in refused:
+        for change in self._choices(state):
+            if self.left <= 0 or change in refused:
+                continue
+            program: Program | None = state.program
+            limits = state.limits
+            if isinstance(change, choices.Apart):
+                limits = replace(limits, alone=limits.alone | {change.name})
+            else:
+                program = change.applied(state.program)
+            if program is None:
+                refused.add(change)
+            else:
                 yield change, self.state(program, limits, (*state.notes, str(change)))
 
-    def _decisions(self, state: _State) -> Iterator[tuple[choices.Change, Program, Limits]]:
-        program, limits, machine = state.program, state.limits, self.machine
-        for edge in choices.crossing_edges(state.plan):
-            for depth, changed in enumerate(choices.inlined_chain(state.plan, program, edge)):
-                yield choices.Inlined(edge, depth), changed, limits
-        for splits in choices.splits(state.plan, state.estimate, machine):
-            yield splits, splits.applied(program), limits
-        for name in choices.slow_members(state.plan, state.estimate, machine):
-            yield choices.Apart(name), program, replace(limits, alone=limits.alone | {name})
+    def _choices(self, state: _State) -> Iterator[choices.Change]:
+        yield from choices.inlinings(state.plan)
+        yield from choices.splits(state.plan, state.estimate, self.machine)
+        yield from choices.slow_members(state.plan, state.estimate, self.machine)
 
 
 def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
