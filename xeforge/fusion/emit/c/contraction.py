@@ -39,7 +39,10 @@ from xeforge.fusion.plan import AxisRole
 from xeforge.fusion.plan import Group
 
 PACKED_TERMS = 64
-"""Terms of a panel that are packed before the next column is: they stay in the first cache."""
+"""Terms of a panel that are packed at a time: they stay in the first cache."""
+
+NEAR_LINES = 8
+"""Lines along n that are packed at a time for all panels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +163,11 @@ def _blocks(product: _Product, context: Context) -> _Blocks:
     most = max(1, target.first_cache_bytes // 2 // (micro.columns * size))
     terms = product.size("k")
     depth = -(-terms // -(-terms // most))
-    wide = target.cache_bytes // 4 // (target.limits.tile_rows * size)
+    wide = target.cache_bytes // 2 // (target.limits.tile_rows * size)
     step = points(product.folded) if product.folded else micro.columns
-    block_columns = min(columns, max(1, wide // step) * step)
-    room = target.cache_bytes // 2 // (size * (block_columns + depth))
+    count = -(-columns // (max(1, wide // step) * step))
+    block_columns = min(columns, -(-columns // (count * step)) * step)
+    room = target.cache_bytes * 3 // 4 // (size * (block_columns + depth))
     block_rows = max(1, min(room, target.limits.tile_rows, rows) // micro.rows) * micro.rows
     others = product.size("batch") * -(-columns // block_columns)
     while block_rows > 2 * micro.rows and others * -(-rows // block_rows) < target.limits.few:
@@ -205,54 +209,83 @@ class _Writer:
         product, blocks, micro = self.product, self.blocks, self.blocks.micro
         is_parallel = points(product.root.axes) >= self.context.limits.parallel_points
         lines.add(f"{self.value} *restrict packed = ({self.value} *)work;")
+        terms = product.size("k")
         heads = [
             f"for (int64_t batch = 0; batch < {product.size('batch')}; batch++)",
             f"for (int64_t block = 0; block < {self.count}; block++)",
-            f"for (int64_t panel = 0; panel < {blocks.panels}; panel++)",
         ]
+        panel = f"for (int64_t panel = 0; panel < {blocks.panels}; panel++)"
+        # Lines of the factor are read side by side: along k a panel at a time, along n a few
+        # lines for all panels.
+        is_near = self._is_near("n")
+        few = f"for (int64_t low = 0; low < {terms}; low += {NEAR_LINES})"
+        heads.append(few if is_near else panel)
         if is_parallel:
             lines.pragma("parallel for collapse(3) schedule(static)")
         with lines.blocks(*heads):
-            at = f"(batch * {self.count} + block) * {blocks.panels} + panel"
-            lines.add(f"{self.value} *restrict to = packed + ({at}) * {self.panel};")
-            lines.add(
-                f"const int64_t first = block * {blocks.columns} + panel * {micro.columns};",
-                f"const int64_t end = (block + 1) * {blocks.columns};",
-                f"const int64_t stop = end < {product.size('n')} ? end : {product.size('n')};",
-            )
             _decode(lines, "batch", product.axes["batch"])
-            self._panel(lines, "n", micro.columns, ("0", str(product.size("k"))))
+            lines.add(f"const int64_t end = {_least(self._left('block'), blocks.columns)};")
+            with lines.blocks(*([panel] if is_near else [])):
+                at = f"(batch * {self.count} + block) * {blocks.panels} + panel"
+                start = f"packed + ({at}) * {self.panel}"
+                first = f"block * {blocks.columns}"
+                lines.add(
+                    f"{self.value} *restrict to = {start}{f' + low * {micro.columns}' * is_near};",
+                    f"const int64_t first = {first} + panel * {micro.columns};",
+                    f"const int64_t stop = {first} + end;",
+                )
+                if is_near:
+                    ends = f"low + {NEAR_LINES} < {terms}"
+                    lines.add(f"const int64_t high = {ends} ? low + {NEAR_LINES} : {terms};")
+                    self._near_panel(lines, "n", micro.columns, ("low", "high"))
+                else:
+                    self._far_panel(lines, "n", micro.columns, ("0", str(terms)))
 
-    def _panel(self, lines: Lines, role: AxisRole, width: int, terms: tuple[str, str]) -> None:
-        """Write the loops that fill ``to`` with a factor from ``first`` to ``stop``."""
-        product = self.product
+    def _left(self, block: str) -> str:
+        return f"{self.product.size('n')} - {block} * {self.blocks.columns}"
+
+    def _near_panel(self, lines: Lines, role: AxisRole, width: int, terms: tuple[str, str]) -> None:
+        """Write the loops that fill ``to`` with a factor whose neighbours lie side by side."""
         low, high = terms
-        extents = product.root.extents()
-        value = expression(product.factor(role), extents, Memory(extents))
-        place = f"to[(k - {low}) * {width} + lane]" if low != "0" else f"to[k * {width} + lane]"
-        lane = f"for (int64_t lane = 0; lane < {width}; lane++)"
-        if self._is_near(role):
-            with lines.block(f"for (int64_t k = {low}; k < {high}; k++)"):
-                _decode(lines, "k", product.axes["k"])
-                lines.pragma("simd")
-                with lines.block(lane):
-                    lines.add("const int64_t here = first + lane;")
-                    _decode(lines, "here", product.axes[role])
-                    lines.add(f"{place} = here < stop ? {value} : 0;")
-            return
+        place = f"to[(k - {low}) * {width} + lane]"
+        with lines.block(f"for (int64_t k = {low}; k < {high}; k++)"):
+            _decode(lines, "k", self.product.axes["k"])
+            lines.pragma("simd")
+            with lines.block(f"for (int64_t lane = 0; lane < {width}; lane++)"):
+                lines.add("const int64_t here = first + lane;")
+                _decode(lines, "here", self.product.axes[role])
+                lines.add(f"{place} = here < stop ? {self._factor(role)} : 0;")
+
+    def _far_panel(self, lines: Lines, role: AxisRole, width: int, terms: tuple[str, str]) -> None:
+        """Write the loops that fill ``to`` with a factor that is walked along k, then turned."""
+        low, high = terms
+        axes = self.product.axes
         cut = f"for (int64_t from = {low}; from < {high}; from += {PACKED_TERMS})"
-        with lines.blocks(cut, lane):
+        with lines.block(cut):
             ends = f"from + {PACKED_TERMS} < {high}"
+            whole = -(-width // 8) * 8
             lines.add(
                 f"const int64_t until = {ends} ? from + {PACKED_TERMS} : {high};",
-                "const int64_t here = first + lane;",
+                f"{self.value} lines[{whole}][{PACKED_TERMS}];",
             )
-            with lines.block("if (here >= stop)"):
-                lines.add(f"for (int64_t k = from; k < until; k++) {place} = 0;", "continue;")
-            _decode(lines, "here", product.axes[role])
-            with lines.block("for (int64_t k = from; k < until; k++)"):
-                _decode(lines, "k", product.axes["k"])
-                lines.add(f"{place} = {value};")
+            with lines.block(f"for (int64_t lane = 0; lane < {width}; lane++)"):
+                lines.add("const int64_t here = first + lane;")
+                with lines.block("if (here >= stop)"):
+                    lines.add("memset(lines[lane], 0, sizeof lines[lane]);", "continue;")
+                _decode(lines, "here", axes[role])
+                if len(axes["k"]) == 1:
+                    lines.pragma("simd")
+                with lines.block("for (int64_t k = from; k < until; k++)"):
+                    _decode(lines, "k", axes["k"])
+                    lines.add(f"lines[lane][k - from] = {self._factor(role)};")
+            start = f"to + (from - {low}) * {width}"
+            suffix = self.blocks.micro.suffix
+            turn = f"xf_turn_{suffix}(lines[0], {PACKED_TERMS}, until - from, {start}, {width});"
+            lines.add(turn)
+
+    def _factor(self, role: AxisRole) -> str:
+        extents = self.product.root.extents()
+        return expression(self.product.factor(role), extents, Memory(extents))
 
     def _is_near(self, role: AxisRole) -> bool:
         """Say whether neighbours along m or n lie side by side."""
@@ -272,7 +305,6 @@ class _Writer:
             f"for (int64_t top = 0; top < {rows}; top += {blocks.rows})",
             f"for (int64_t block = 0; block < {self.count}; block++)",
         ]
-        left = product.size("n")
         with lines.blocks(*heads):
             lines.add(
                 f"char *mine = scratch + (size_t)omp_get_thread_num() * {self.scratch_bytes};",
@@ -280,7 +312,7 @@ class _Writer:
                 f"{self.value} *tile = ({self.value} *)(mine + {self.left_bytes});",
                 f"const int64_t rows = {_least(f'{rows} - top', blocks.rows)};",
                 f"const int64_t first = block * {blocks.columns};",
-                f"const int64_t columns = {_least(f'{left} - first', blocks.columns)};",
+                f"const int64_t columns = {_least(self._left('block'), blocks.columns)};",
                 f"const {self.value} *right = packed + {self._block()};",
             )
             _decode(lines, "batch", product.axes["batch"])
@@ -301,7 +333,8 @@ class _Writer:
                 f"{self.value} *restrict to = left + at * depth;",
                 "const int64_t first = top + at, stop = top + rows;",
             )
-            self._panel(lines, "m", micro.rows, ("term", "(term + depth)"))
+            panel = self._near_panel if self._is_near("m") else self._far_panel
+            panel(lines, "m", micro.rows, ("term", "(term + depth)"))
         with lines.blocks(
             f"for (int64_t across = 0; across < columns; across += {micro.columns})",
             f"for (int64_t at = 0; at < rows; at += {micro.rows})",

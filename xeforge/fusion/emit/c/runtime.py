@@ -8,6 +8,7 @@ from xeforge.fusion.affine import Affine
 from xeforge.fusion.emit.c import micro
 from xeforge.fusion.emit.c.expression import expression
 from xeforge.fusion.emit.c.runtime_math import MATH
+from xeforge.fusion.emit.c.turn import TURNS
 from xeforge.fusion.expand import expand
 from xeforge.fusion.functions import FUNCTIONS
 from xeforge.fusion.functions import call
@@ -179,6 +180,8 @@ def used_by(text: str) -> str:
             return
         if micro.NAME.fullmatch(name):
             wanted[name] = micro.micro_text(name)
+        elif name in TURNS:
+            wanted[name] = TURNS[name]
         elif name in PIECES:
             for inner in _NAME.findall(PIECES[name]):
                 if inner != name:
