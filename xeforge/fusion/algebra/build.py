@@ -1,7 +1,8 @@
 """Makes the nodes that take a root's place.
 
-Halves are summed in float32, and what a rule folds keeps that precision: operands of a contraction
-or of a pointwise operator may be wider than its result, which is rounded once, as before.
+Halves are summed in float32, and what a rule folds keeps that precision unless it is sure to stay
+in the range of its dtype: operands of a product or of a pointwise operator may be wider than its
+result, which is rounded once, as before.
 """
 
 from collections.abc import Mapping
@@ -104,14 +105,21 @@ class Builder:
             return value
         return self.op("to", value, self.wide, dtype=self.wide)
 
-    def fold(self, op: str, value: Ref, axes: Sequence[int]) -> Ref:
-        """Sum or average over axes, which stay as size 1; the result is wide."""
+    def fold(self, op: str, value: Ref, axes: Sequence[int], dtype: str | None = None) -> Ref:
+        """Sum or average over axes, which stay as size 1; the result is wide unless said."""
         if not axes or all(self.shape(value)[each] == 1 for each in axes):
             return value
-        named: dict[str, Arg] = {}
-        if self.dtype(value) != self.wide:
-            named["dtype"] = self.wide
-        return self.op(op, value, tuple(axes), True, dtype=self.wide, named=named)
+        dtype = dtype or self.wide
+        named: dict[str, Arg] = {} if self.dtype(value) == dtype else {"dtype": dtype}
+        return self.op(op, value, tuple(axes), True, dtype=dtype, named=named)
+
+    def operand_dtype(self, op: str, value: Ref) -> str:
+        """Return the dtype for a sum or mean that is an operand of a product with many results.
+
+        A mean lies in the range of what is averaged and keeps its dtype, so that halves remain
+        operands for matrix units; a sum of halves is wide.
+        """
+        return self.dtype(value) if op == "mean" else self.wide
 
     def part(self, value: Ref, axis: int, start: int, stop: int, step: int = 1) -> Ref:
         """Take every `step`-th element of a stretch of an axis."""

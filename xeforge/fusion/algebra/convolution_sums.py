@@ -57,7 +57,8 @@ def fold_of_convolution(builder: Builder, found: Found) -> Ref:
     """
     fold, affine = found["fold"], found["affine"]
     op, bias = fold.op, affine.bias
-    source = builder.fold(op, affine.source, (0,)) if 0 in fold.axes else affine.source
+    dtype = builder.operand_dtype(op, affine.source)
+    source = builder.fold(op, affine.source, (0,), dtype) if 0 in fold.axes else affine.source
     weight, spatial = affine.weight, _stretches(builder.shape(affine.source), builder.scene, found)
     if 1 in fold.axes:
         weight = builder.fold(op, weight, (affine.weight_axis,))
@@ -72,7 +73,7 @@ def fold_of_convolution(builder: Builder, found: Found) -> Ref:
         source = taps.tap_sums(builder, source, axis, stretches)
     if op == "mean":
         positions = math.prod(affine.node.shape[each] for each in spatial)
-        source = builder.op("div", source, positions, dtype=builder.wide)
+        source = builder.op("div", source, positions, dtype=dtype)
     parts = source, weight, bias
     result = _merged(builder, affine, parts, tuple(spatial))
     return builder.view(result, found.root.shape)

@@ -58,7 +58,7 @@ def _folded_product(scene: Scene, node: Node) -> Iterator[Found]:
 
 
 def _is_average(_: Scene, found: Found) -> str | None:
-    op = found["fold"].node.op
+    op = found["fold"].op
     return f"{op} is linear" if op in read.AVERAGES else None
 
 
@@ -99,8 +99,8 @@ def _fold_of_linear(builder: Builder, found: Found) -> Ref:
     fold, affine = found["fold"], found["affine"]
     rows = tuple(each for each in fold.axes if each != affine.axis)
     op, bias = fold.op, affine.bias
-    source = builder.fold(op, affine.source, rows)
-    weight = affine.weight
+    weight, dtype = affine.weight, builder.operand_dtype(op, affine.source)
+    source = builder.fold(op, affine.source, rows, dtype)
     if affine.axis in fold.axes:
         weight = builder.fold(op, weight, (0,))
         bias = bias and builder.fold(op, bias, (0,))

@@ -1,7 +1,9 @@
 """What is added or multiplied goes into the parameters of the operator before it.
 
-Folded parameters are computed by nodes of the graph, at every call, in float32 for halves. They
-stay finite as long as parameters are far from the largest number of their dtype.
+Folded parameters are computed by nodes of the graph, at every call. Vectors are float32 for halves;
+weights keep their dtype, as operands for matrix units, and float16 ones, which might overflow, are
+left alone. The others stay finite as long as parameters are far from the largest number of their
+dtype.
 """
 
 import math
@@ -82,6 +84,11 @@ def _one_group(scene: Scene, found: Found) -> str | None:
     step = found.parts.get("step")
     is_number = step is not None and not read.spans(scene, step.other, len(found.root.shape))
     return "one number for all" if is_number else None
+
+
+def _weight_in_range(scene: Scene, found: Found) -> str | None:
+    dtype = scene.dtype(found["affine"].weight)
+    return None if dtype == "float16" else f"{dtype} has range to spare"
 
 
 def _is_eval(_: Scene, found: Found) -> str | None:
@@ -171,7 +178,7 @@ def _into_weight(builder: Builder, found: Found) -> Ref:
 
 def _scaled(builder: Builder, affine: Affine, step: Step, vector: Arg) -> Ref:
     column = _column(builder, affine, vector)
-    weight = step.again(builder, affine.weight, column, builder.wide)
+    weight = step.again(builder, affine.weight, column, builder.dtype(affine.weight))
     bias = affine.bias and step.again(builder, affine.bias, vector, builder.wide)
     return affine.again(builder, weight=weight, bias=bias)
 
@@ -196,7 +203,8 @@ def _norm_into_weight(builder: Builder, found: Found) -> Ref:
     factor = builder.op("rsqrt", safe, dtype=wide)
     if isinstance(args.get("weight"), Ref):
         factor = builder.op("mul", factor, args["weight"], dtype=wide)
-    weight = builder.op("mul", affine.weight, _column(builder, affine, factor), dtype=wide)
+    column, dtype = _column(builder, affine, factor), builder.dtype(affine.weight)
+    weight = builder.op("mul", affine.weight, column, dtype=dtype)
     if affine.bias is None:
         off = builder.op("neg", args["running_mean"], dtype=wide)
     else:
@@ -262,6 +270,7 @@ RULES = (
         guard=(
             Condition("what is multiplied varies along the features only", _along_features),
             Condition("each feature has its own part of the weight", _one_group),
+            Condition("the folded weight stays in the range of its dtype", _weight_in_range),
         ),
         replacement=_into_weight,
     ),
@@ -274,6 +283,7 @@ RULES = (
         guard=(
             Condition("the batch norm uses running statistics", _is_eval),
             Condition("each feature has its own part of the weight", _one_group),
+            Condition("the folded weight stays in the range of its dtype", _weight_in_range),
         ),
         replacement=_norm_into_weight,
     ),

@@ -1,4 +1,7 @@
-"""Average pools of linear layers and of convolutions: the weights are pooled instead."""
+"""Average pools of linear layers and of convolutions: the weights are pooled instead.
+
+Averages of weights lie in the weights' range and keep their dtype.
+"""
 
 import math
 from collections.abc import Iterator
@@ -99,7 +102,7 @@ def pool_of_linear(builder: Builder, found: Found) -> Ref:
     """``avg_pool(x @ w.T + b) = x @ avg_pool(w).T + avg_pool(b)``."""
     pool, affine = found["pool"], found["affine"]
     columns = builder.permute(affine.weight, (1, 0))
-    pooled = builder.again(pool.node, builder.wide, self=columns)
+    pooled = builder.again(pool.node, builder.dtype(columns), self=columns)
     bias = affine.bias
     if bias is not None:
         row = builder.view(bias, (1, affine.features))
@@ -114,9 +117,9 @@ def pool_of_convolution(builder: Builder, found: Found) -> Ref:
     pool: Pool = found["pool"]
     affine: Affine = found["affine"]
     pads = tuple(side for each in reversed(pool.kernel) for side in (each - 1, each - 1))
-    weight = builder.op("pad", affine.weight, pads, dtype=builder.dtype(affine.weight))
-    ones = (1,) * pool.rank
-    weight = builder.op(f"avg_pool{pool.rank}d", weight, pool.kernel, ones, dtype=builder.wide)
+    dtype, ones = builder.dtype(affine.weight), (1,) * pool.rank
+    weight = builder.op("pad", affine.weight, pads, dtype=dtype)
+    weight = builder.op(f"avg_pool{pool.rank}d", weight, pool.kernel, ones, dtype=dtype)
     return builder.again(
         affine.node, input=affine.source, weight=weight, bias=affine.bias, stride=pool.stride
     )
@@ -152,7 +155,8 @@ def pool_of_transposed(builder: Builder, found: Found) -> Ref:
         strides.append(jump)
         pads.append(cut * jump - lowest)
         cuts.append(cut)
-    weight = builder.op("div", weight, math.prod(pool.kernel), dtype=builder.wide)
+    dtype = builder.dtype(affine.weight)
+    weight = builder.op("div", weight, math.prod(pool.kernel), dtype=dtype)
     order = (1, 0, *range(2, 2 + pool.rank))
     named: dict[str, Arg] = {"stride": tuple(strides), "padding": tuple(pads)}
     if affine.bias is not None:

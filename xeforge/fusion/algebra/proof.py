@@ -32,6 +32,7 @@ TOLERANCE = 1e-9
 """Largest residual of a rewrite that is kept."""
 SEEDS = (1, 2)
 _TINY = 1e-30
+_CANCELLED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +102,15 @@ def prove(rule: Rule, found: Found, held: tuple[Held, ...], before: Graph, after
         other = _again(rule, small, found.root.name)
         if other is None:
             return replace(proof, unmeasured="the rule does not hold at small sizes")
-        residual = max(_difference(small, other, seed) for seed in SEEDS)
+        beside = tuple(dict.fromkeys(each for node in proof.before for each in node.reads()))
+        draws = [random_values(small, seed) for seed in SEEDS]
+        worst = max(residual(small, other, each, beside) for each in draws)
     except CannotShrink as error:
         return replace(proof, unmeasured=str(error))
     except XeForgeError as error:
         return replace(proof, unmeasured=f"cannot be interpreted: {error}")
     given = {each.name: each.shape for each in (*small.inputs, *small.parameters)}
-    return replace(proof, residual=residual, sizes=given, unmeasured="")
+    return replace(proof, residual=worst, sizes=given, unmeasured="")
 
 
 def _again(rule: Rule, graph: Graph, root: str) -> Graph | None:
@@ -124,22 +127,37 @@ def _again(rule: Rule, graph: Graph, root: str) -> Graph | None:
     return None
 
 
-def _difference(before: Graph, after: Graph, seed: int) -> float:
-    values = random_values(before, seed)
-    return residual(before, after, values)
+def residual(
+    before: Graph,
+    after: Graph,
+    values: Mapping[str, NDArray[Any]],
+    beside: tuple[str, ...] = (),
+) -> float:
+    """Return the largest difference of two graphs' outputs in float64.
 
+    It is relative to the largest magnitude of the first graph's output. Where that is nothing but
+    what is left of larger values that cancel, a millionth of these takes its place.
 
-def residual(before: Graph, after: Graph, values: Mapping[str, NDArray[Any]]) -> float:
-    """Return the largest relative difference of two graphs' outputs in float64."""
-    sides = [outputs_of(each, values) for each in (before, after)]
+    Args:
+        before: Left side.
+        after: Right side.
+        values: All that both are given, by name.
+        beside: Names of those larger values in `before`.
+    """
+    count = len(before.outputs)
+    seen = outputs_of(replace(before, outputs=(*before.outputs, *beside)), values)
+    least = max([_TINY, *(_CANCELLED * _magnitude(each) for each in seen[count:])])
     worst = 0.0
-    for left, right in zip(*sides, strict=True):
+    for left, right in zip(seen[:count], outputs_of(after, values), strict=True):
         if left.shape != right.shape or (np.isfinite(left) != np.isfinite(right)).any():
             return math.inf
         kept = np.isfinite(left)
-        scale = max(float(np.abs(left[kept]).max(initial=0.0)), _TINY)
-        worst = max(worst, float(np.abs(left - right)[kept].max(initial=0.0)) / scale)
+        worst = max(worst, _magnitude((left - right)[kept]) / max(_magnitude(left[kept]), least))
     return worst
+
+
+def _magnitude(values: NDArray[Any]) -> float:
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
 def outputs_of(graph: Graph, values: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
