@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 from xeforge.fusion.emit.triton.epilogue import Epilogue
 from xeforge.fusion.emit.triton.epilogue import Layout
+from xeforge.fusion.emit.triton.factors import Described
 from xeforge.fusion.emit.triton.factors import Factor
+from xeforge.fusion.emit.triton.factors import described_output
 from xeforge.fusion.emit.triton.factors import factors_of
 from xeforge.fusion.emit.triton.frame import Frame
 from xeforge.fusion.emit.triton.frame import Span
@@ -15,6 +17,7 @@ from xeforge.fusion.emit.triton.statements import group_sizes
 from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.text import Lines
 from xeforge.fusion.emit.triton.text import Names
+from xeforge.fusion.emit.triton.text import call_lines
 from xeforge.fusion.emit.triton.text import scoped
 from xeforge.fusion.emit.triton.tile import Problem
 from xeforge.fusion.emit.triton.tile import Tile
@@ -97,12 +100,14 @@ class _Contraction:
         self.values = Values(frame, names, arrays, self.lines)
         self._is_long = needs_64_bits(*group_sizes(group, program))
         self._described: dict[str, str] = {}
+        self._results: dict[str, tuple[str, bool]] = {}
 
     def write(self) -> None:
         """Write all lines."""
         if self.tile.form != "pointers":
-            for factor in self._pair:
-                self._describe(factor)
+            self._describe_all()
+        lines = self.lines
+        lines.add(*self.layout.count_lines())
         tile = self._names.fresh("tile")
         start = "tl.program_id(0).to(tl.int64)" if self._is_long else "tl.program_id(0)"
         if self.tile.form == "persistent":
@@ -118,37 +123,59 @@ class _Contraction:
         for span in (self.layout.batch, self.layout.m, self.layout.n):
             lines.follow(span.parts)
         total = self._product()
-        epilogue = Epilogue(self.group, self.layout, self.values, self.tile)
+        epilogue = Epilogue(self.group, self.layout, self.values, self.tile, self._results)
         epilogue.write(total)
 
-    def _describe(self, factor: Factor) -> None:
-        """Make a descriptor of a factor that lies as a matrix."""
-        found = factor.described
-        if found is None or not self.layout.is_even:
+    def _describe_all(self) -> None:
+        """Make descriptors of what lies as matrices: factors, and results that are stored."""
+        layout, extent = self.layout, self.group.extent
+        if not layout.is_even:
             return
+        for factor in self._pair:
+            if factor.described is not None:
+                own = layout.m_block if factor.side == "m" else layout.n_block
+                shape = (extent(factor.side), extent("k"))
+                block = (own, layout.k_block)
+                self._described[factor.side] = self._describe(factor.described, shape, block)
+        if layout.pieces > 1:
+            return
+        parts = self.tile.parts if not layout.piece else 1
+        columns = layout.n_block if parts == 1 else f"{layout.n_block} // {parts}"
+        for stmt in self.group.statements:
+            name = stmt.output.array
+            found = described_output(stmt, self.group, self.values.arrays)
+            if found is not None and name in self.group.stored and stmt.name in self._whole():
+                shape = (extent("m"), extent("n"))
+                made = self._describe(found, shape, (layout.m_block, columns))
+                self._results[name] = (made, bool(found.batch_stride))
+
+    def _whole(self) -> set[str]:
+        """Return the names of statements whose values are surely as large as the tile."""
+        names: set[str] = set()
+        arrays: set[str] = set()
+        for place, stmt in enumerate(self.group.statements):
+            reads = {each.access.array for each in stmt.reads()}
+            if place == 0 or (stmt.reduce is None and reads & arrays):
+                names.add(stmt.name)
+                arrays.add(stmt.output.array)
+        return names
+
+    def _describe(self, found: Described, shape: tuple[int, int], block: tuple[str, str]) -> str:
+        """Write a descriptor; return its variable."""
         name = self._names.fresh(f"{found.array}_tiles")
-        own = self.layout.m_block if factor.side == "m" else self.layout.n_block
-        shape = [self.group.extent(factor.side), self.group.extent("k")]
-        block = [own, self.layout.k_block]
+        sizes, sides = [str(each) for each in shape], list(block)
         if found.is_turned:
-            shape, block = shape[::-1], block[::-1]
+            sizes, sides = sizes[::-1], sides[::-1]
         strides = [str(found.stride), "1"]
-        sizes = [str(each) for each in shape]
         if found.batch_stride:
             sizes = [str(self.group.extent("batch")), *sizes]
-            strides, block = [str(found.batch_stride), *strides], ["1", *block]
+            strides, sides = [str(found.batch_stride), *strides], ["1", *sides]
         pointer = self.values.pointer(found.array)
         start = f"{pointer} + {found.constant}" if found.constant else pointer
-        self.lines.add(
-            f"{name} = tl.make_tensor_descriptor(",
-            f"    {start},",
-            f"    shape=[{', '.join(sizes)}],",
-            f"    strides=[{', '.join(strides)}],",
-            f"    block_shape=[{', '.join(block)}],",
-            ")",
-        )
-        self._described[factor.side] = name
+        words = (start, *(f"[{', '.join(each)}]" for each in (sizes, strides, sides)))
+        self.lines.add(*call_lines(f"{name} = tl.make_tensor_descriptor", words))
         self.has_descriptors = True
+        return name
 
     def _product(self) -> str:
         """Write the loop over k; return the accumulator."""

@@ -31,6 +31,8 @@ class Layout:
     Attributes:
         batch, m, n: Positions of a tile.
         m_block, n_block, k_block, group_m: Constexpr parameters.
+        m_tiles, n_tiles: Variables with the number of tiles along m and n.
+        m_start, n_start: Variables with the first position of a tile.
         sizes: Points of batch, m and n.
         piece: Elements of n that folds fold away; 0: there are no folds.
         padded: The next power of two.
@@ -44,6 +46,8 @@ class Layout:
     n_block: str
     k_block: str
     group_m: str
+    m_tiles: str
+    n_tiles: str
     m_start: str
     n_start: str
     sizes: tuple[int, int, int]
@@ -68,6 +72,8 @@ class Layout:
             Span(names.fresh("m"), tuple(group.axes["m"]), is_block=True, inside=m_inside),
             Span(names.fresh("n"), tuple(group.axes["n"]), is_block=True, inside=n_inside),
             **dict(zip(("m_block", "n_block", "k_block", "group_m"), blocks, strict=True)),
+            m_tiles=names.fresh("tiles_m"),
+            n_tiles=names.fresh("tiles_n"),
             m_start=names.fresh("m_start"),
             n_start=names.fresh("n_start"),
             sizes=sizes,
@@ -104,17 +110,19 @@ class Layout:
         return count if units is None else f"min({units}, {count})"
 
     def tiles_text(self) -> str:
-        """Return the number of tiles in terms of the parameters."""
+        """Return the number of tiles in terms of variables."""
         lead = f"{self.sizes[0]} * " if self.sizes[0] > 1 else ""
-        return f"{lead}{self._across('m')} * {self._across('n')}"
+        return f"{lead}{self.m_tiles} * {self.n_tiles}"
+
+    def count_lines(self) -> list[str]:
+        """Return the lines that say how many tiles there are."""
+        return [
+            f"{self.m_tiles} = tl.cdiv({self.sizes[1]}, {self.m_block})",
+            f"{self.n_tiles} = tl.cdiv({self._padded_n()}, {self.n_block})",
+        ]
 
     def _padded_n(self) -> int:
         return self.sizes[2] if self.is_even else self.pieces * self.padded
-
-    def _across(self, role: str) -> str:
-        if role == "m":
-            return f"tl.cdiv({self.sizes[1]}, {self.m_block})"
-        return f"tl.cdiv({self._padded_n()}, {self.n_block})"
 
     def origin(self, side: str) -> tuple[str, str]:
         """Return the first position of a tile along a side, and its size."""
@@ -123,10 +131,10 @@ class Layout:
     def place_lines(self, tile: str, values: Values) -> list[str]:
         """Return the lines that find out where a tile lies."""
         values.helpers.add("grouped")
-        across = f"{self._across('m')}, {self._across('n')}"
+        across = f"{self.m_tiles}, {self.n_tiles}"
         lines, within = [], tile
         if self.sizes[0] > 1:
-            count = f"({self._across('m')} * {self._across('n')})"
+            count = f"({self.m_tiles} * {self.n_tiles})"
             lines.append(f"{self.batch.index} = {tile} // {count}")
             within = f"{tile} % {count}"
         rows, columns = values.names.fresh("tile_m"), values.names.fresh("tile_n")
@@ -162,19 +170,30 @@ class Epilogue:
         layout: Of its tiles.
         values: Of the kernel; lines go where its lines go.
         tile: Says in how many parts the result leaves.
+        results: Descriptor of arrays that are stored through one, and whether it has batches.
     """
 
-    def __init__(self, group: Group, layout: Layout, values: Values, tile: Tile) -> None:
+    def __init__(
+        self,
+        group: Group,
+        layout: Layout,
+        values: Values,
+        tile: Tile,
+        results: Mapping[str, tuple[str, bool]],
+    ) -> None:
         self.group = group
         self.layout = layout
         self.values = values
         self.tile = tile
+        self.results = results
         self.folded = frozenset(each.name for each in folded(group))
         self._shape = f"({layout.m_block}, {layout.n_block})"
         self._fold_axis = 1
         self._along = layout.n
         self._rest: tuple[Span, ...] = ()
         self._m = layout.m
+        self._columns = layout.n_block
+        self._first = layout.n_start
 
     def write(self, total: str) -> None:
         """Write everything that follows, given the accumulator."""
@@ -208,8 +227,21 @@ class Epilogue:
         written = {each.name for each in stmt.parallel_axes()}
         is_whole = is_whole or not self.folded or bool(written & self.folded)
         over: Sequence[Span] = (self._m, *self._rest, *((self._along,) if is_whole else ()))
-        is_stored = stmt.output.array in self.group.stored
+        array = stmt.output.array
+        is_described = array in self.results
+        is_stored = array in self.group.stored and not is_described
         finish(stmt, text, self.values, over if is_stored else None)
+        if is_described:
+            self._store_tile(array)
+
+    def _store_tile(self, array: str) -> None:
+        """Store a whole tile through its descriptor, which cuts off what does not exist."""
+        name, has_batches = self.results[array]
+        place, value = [self.layout.m_start, self._first], self.values.held[array].code
+        if has_batches:
+            place = [self.layout.batch.index, *place]
+            value = f"{value}.reshape(1, {self.layout.m_block}, {self._columns})"
+        self.values.lines.add(f"{name}.store([{', '.join(place)}], {value})")
 
     def _in_pieces(self, total: str) -> str:
         """Give the pieces of n a dimension of their own, so that folds fold the last one."""
@@ -267,10 +299,13 @@ class Epilogue:
         for place, name in enumerate(halves):
             span = self._half(place, half)
             frame = Frame(names, (layout.batch, layout.m, span))
-            part = Epilogue(self.group, layout, self.values.on(frame), self.tile)
-            part._along = span
+            part = Epilogue(self.group, layout, self.values.on(frame), self.tile, self.results)
+            part._along, part._columns, part._first = span, half, self._start_of(place, half)
             part._shape = f"({layout.m_block}, {half})"
             part._statements(name)
+
+    def _start_of(self, place: int, half: str) -> str:
+        return self.layout.n_start if place == 0 else f"{self.layout.n_start} + {half}"
 
     def _half(self, place: int, half: str) -> Span:
         layout, names, lines = self.layout, self.values.names, self.values.lines
@@ -278,7 +313,7 @@ class Epilogue:
         size = layout.sizes[2]
         is_ragged = layout.n.inside is not None
         inside = names.fresh("n_part_inside") if is_ragged else None
-        start = layout.n_start if place == 0 else f"{layout.n_start} + {half}"
+        start = self._start_of(place, half)
         lines.add(f"{name} = {start} + tl.arange(0, {half})[None, :]")
         if inside is not None:
             lines.add(f"{inside} = {name} < {size}")

@@ -11,11 +11,13 @@ from xeforge.fusion.emit.triton.words import HALVES
 from xeforge.fusion.functions import dtype_of
 from xeforge.fusion.fuse.contraction import factors
 from xeforge.fusion.fuse.contraction import stmt_axes
+from xeforge.fusion.ir import Access
 from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Axis
 from xeforge.fusion.ir import Call
 from xeforge.fusion.ir import Expr
 from xeforge.fusion.ir import Read
+from xeforge.fusion.ir import Stmt
 from xeforge.fusion.plan import AxisRole
 from xeforge.fusion.plan import Group
 
@@ -24,13 +26,13 @@ _ALIGNED_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A factor that lies in memory as a matrix, or as a batch of them.
+    """An array that lies in memory as a matrix, or as a batch of them.
 
     Attributes:
         array: Its name.
         batch_stride: Elements between matrices; 0: there is one.
         stride: Elements between rows.
-        is_turned: Whether rows of memory run along m or n, and not along k.
+        is_turned: Whether rows of memory run along the first role, and not along the second.
         constant: Element at which it starts.
     """
 
@@ -93,12 +95,27 @@ def _described(
 ) -> Described | None:
     if not isinstance(value, Read) or value.access.guard:
         return None
-    array = arrays[value.access.array]
+    return _matrix(value.access, (side, "k"), group, arrays)
+
+
+def described_output(stmt: Stmt, group: Group, arrays: Mapping[str, Array]) -> Described | None:
+    """Return how what a statement writes lies in memory, where it is a matrix along m and n."""
+    found = _matrix(stmt.output, ("m", "n"), group, arrays)
+    is_matrix = found is not None and not found.is_turned and not stmt.constraints
+    return found if is_matrix else None
+
+
+def _matrix(
+    access: Access, roles: tuple[AxisRole, AxisRole], group: Group, arrays: Mapping[str, Array]
+) -> Described | None:
+    """Return how an array lies, seen as rows along one role and columns along another."""
+    array = arrays[access.array]
     extents = {each.name: each.extent for own in group.axes.values() for each in own}
-    offset = flat_offset(value.access, array.shape).simplified(extents)
-    strides = [stride_along(offset, group.axes[role]) for role in ("batch", side, "k")]
+    offset = flat_offset(access, array.shape).simplified(extents)
+    all_roles: tuple[AxisRole, ...] = ("batch", *roles)
+    strides = [stride_along(offset, group.axes[role]) for role in all_roles]
     names = {each for each, _ in offset.terms}
-    known = {each.name for role in ("batch", side, "k") for each in group.axes[role]}
+    known = {each.name for role in all_roles for each in group.axes[role]}
     if not names <= known or any(each is None for each in strides):
         return None
     batch, own, inner = (each or 0 for each in strides)

@@ -9,7 +9,7 @@ from xeforge.fusion.emit.triton.flat import emit_flat
 from xeforge.fusion.emit.triton.kernel import Kernel
 from xeforge.fusion.emit.triton.kernel import kernel_source
 from xeforge.fusion.emit.triton.model import ANY_ARGUMENTS
-from xeforge.fusion.emit.triton.model import CHECK
+from xeforge.fusion.emit.triton.model import GIVEN
 from xeforge.fusion.emit.triton.model import model_source
 from xeforge.fusion.emit.triton.model import used_helpers
 from xeforge.fusion.emit.triton.rows import emit_rows
@@ -53,7 +53,7 @@ def emit(
     lines += helper_source(used_helpers(kernels))
     for kernel in kernels:
         lines += kernel_source(kernel)
-    lines += CHECK.splitlines()
+    lines += GIVEN.splitlines()
     lines += model_source(plan.program, tensors, kernels, parameters)
     text = "\n".join(lines) + "\n"
     return f"{text}\n\n{tail.strip()}\n" if tail.strip() else text

@@ -13,16 +13,17 @@ from xeforge.fusion.front.graph import Tensor
 from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Program
 
-CHECK = '''
+GIVEN = '''
 
-def _check(name, tensor, shape, dtype):
-    """Refuse a tensor that the kernels were not made for."""
+def _given(name, tensor, shape, dtype):
+    """Return a tensor as the kernels need it: dense, and starting where descriptors can."""
     if tuple(tensor.shape) != shape or tensor.dtype != dtype:
         found = f"{tuple(tensor.shape)} of {tensor.dtype}"
         raise ValueError(f"{name} is {found}; these kernels take {shape} of {dtype}")
-    if not tensor.is_contiguous():
-        raise ValueError(f"{name} is not contiguous")'''
-
+    tensor = tensor.contiguous()
+    if tensor.storage_offset() * tensor.element_size() % 16:
+        tensor = tensor.clone()
+    return tensor'''
 
 ANY_ARGUMENTS = "*_arguments, **_options"
 
@@ -104,20 +105,20 @@ def _given(
 ) -> Iterator[str]:
     """Yield checks of inputs and parameters, and give the latter a variable."""
     for array in program.arrays:
-        if array.role == "parameter":
+        if array.role == "input":
+            place = variables[array.name]
+        elif array.role == "parameter":
             if array.name not in paths:
                 raise CannotEmit(f"{array.name} is a constant, and its values are not known here")
-            owner = "self"
+            place = "self"
             for part in paths[array.name].split("."):
-                owner = _attribute(owner, part)
+                place = _attribute(place, part)
             variables[array.name] = names.fresh(array.name)
-            yield f"{variables[array.name]} = {owner}"
-    for array in program.arrays:
-        if array.role == "input":
-            yield f"{variables[array.name]} = {variables[array.name]}.contiguous()"
-        if array.role in {"input", "parameter"}:
-            name = variables[array.name]
-            yield f'_check("{name}", {name}, {array.shape}, torch.{array.dtype})'
+        else:
+            continue
+        name = variables[array.name]
+        words = (f'"{name}"', place, str(array.shape), f"torch.{array.dtype}")
+        yield from call_lines(f"{name} = _given", words)
 
 
 def _launches(
