@@ -1,25 +1,31 @@
-"""`xeforge fuse`: a PyTorch module to fused kernels; so far only its first step, the capture."""
+"""`xeforge fuse`: a PyTorch module to fused kernels, with no language model."""
 
 import json
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Any
+from typing import cast
 
 import typer
 
 from xeforge.app.console import tell
 from xeforge.app.exit_codes import ExitCode
+from xeforge.app.files import check_writable
 from xeforge.app.isolation import UnsandboxedOption
 from xeforge.app.isolation import required_layer
+from xeforge.app.request import DeviceOption
 from xeforge.app.request import JsonOption
 from xeforge.app.request import SpecOption
+from xeforge.app.request import TargetOption
 from xeforge.app.request import VariantOption
 from xeforge.app.request import to_compile
-from xeforge.domain.problem import Problem
 from xeforge.errors import BadRequest
+from xeforge.errors import PlatformError
+from xeforge.fusion.driver import Options
+from xeforge.fusion.emit.triton.target import Precision
 from xeforge.fusion.front.graph import Arg
 from xeforge.fusion.front.graph import Graph
 from xeforge.fusion.front.graph import Mode
@@ -27,9 +33,15 @@ from xeforge.fusion.front.graph import Node
 from xeforge.fusion.front.graph import Ref
 from xeforge.fusion.front.graph import Tensor
 from xeforge.fusion.front.graph_json import dump_graph
+from xeforge.fusion.front.refusal import Refusal
 from xeforge.fusion.front.refusal import Refused
+from xeforge.fusion.fuse.explain import size_text
 
-NOT_YET = "no kernel is written: this version captures and explains, it does not emit code yet"
+if TYPE_CHECKING:  # the bench is imported when a command needs it
+    from xeforge.app.fusing import Fused
+    from xeforge.app.fusing import Outcome
+    from xeforge.app.fusing import Verification
+
 _MODES: Mapping[str, Mode] = {"train": "train", "eval": "eval"}
 
 ModuleArgument = Annotated[
@@ -38,8 +50,28 @@ ModuleArgument = Annotated[
 ModeOption = Annotated[
     str, typer.Option("--mode", help="train (batch statistics, live dropout) or eval.")
 ]
+PrecisionOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Of float32 products: ieee, tf32, tf32x3, bf16x3 (default: the target's fastest one "
+        "that loses nothing)."
+    ),
+]
+AlgebraOption = Annotated[bool, typer.Option("--algebra/--no-algebra", help="Rewrite the graph.")]
+FusionOption = Annotated[
+    bool, typer.Option("--fusion/--no-fusion", help="Put statements into common kernels.")
+]
+MatrixOption = Annotated[
+    bool, typer.Option("--matrix-units/--no-matrix-units", help="Use matrix units for products.")
+]
+OutOption = Annotated[
+    Path | None, typer.Option("-o", "--out", metavar="OUT.py", help="Write the kernels here.")
+]
 ExplainOption = Annotated[
-    bool, typer.Option("--explain", help="Print every operator with result, line and arguments.")
+    bool,
+    typer.Option(
+        "--explain", help="Print operators, rewrites with proofs, statements and every plan."
+    ),
 ]
 
 
@@ -48,88 +80,178 @@ def command(
     *,
     spec: SpecOption = None,
     variant: VariantOption = None,
+    device: DeviceOption = None,
+    target: TargetOption = None,
     mode: ModeOption = "eval",
+    precision: PrecisionOption = None,
+    algebra: AlgebraOption = True,
+    fusion: FusionOption = True,
+    matrix_units: MatrixOption = True,
+    out: OutOption = None,
     explain: ExplainOption = False,
     allow_unsandboxed: UnsandboxedOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how the fusion compiler sees a PyTorch module, or why it refuses it.
+    """Compile a PyTorch module to Triton kernels and verify them, with no language model.
 
-    Writes no kernel yet. Exit codes: 3 nothing better found, which is all it can say so far,
-    2 bad input, 5 platform fault.
+    Exit codes: 6 verified and faster by the model, 3 refused or nothing could be verified, 2 bad
+    input, 5 platform fault. Nothing is timed here; xeforge bench compares two files on a card.
     """
     if mode not in _MODES:
         raise BadRequest(f"unknown mode {mode!r}", field="mode", remedy="train or eval")
-    problem = to_compile(module, spec=spec, variants=variant)
+    options = Options(
+        algebra=algebra,
+        fusion=fusion,
+        matrix_units=matrix_units,
+        precision=cast("Precision | None", precision),
+    )
+    if out is not None:
+        check_writable(out)
+    problem = to_compile(
+        module, spec=spec, variants=variant, mode=mode, device=device, target=target
+    )
     layer = required_layer(allow_unsandboxed=allow_unsandboxed)
-    found = _captured(problem, _MODES[mode], layer)
+
+    from xeforge.app.fusing import fuse
+
+    outcomes = fuse(problem, _MODES[mode], options, layer)
     if as_json:
-        data = {name: _as_data(each) for name, each in found.items()}
+        data = {name: _as_data(each) for name, each in outcomes.items()}
         sys.stdout.write(json.dumps(data, allow_nan=False) + "\n")
     else:
-        for name, outcome in found.items():
-            _print(f"{problem.kernel.path} {name}, {mode} mode", outcome, explain=explain)
         for note in problem.notes:
             tell(f"note: {note}")
-        tell(NOT_YET)
-    raise typer.Exit(ExitCode.NOTHING_BETTER)
+        for name, each in outcomes.items():
+            _print(f"{problem.kernel.path} {name}, {mode} mode", each, explain=explain)
+    _refuse_wrong(outcomes)
+    raise typer.Exit(_written(outcomes, out))
 
 
-def _captured(problem: Problem, mode: Mode, layer: str) -> dict[str, Graph | Refused]:
-    """Capture the module at the shapes of each timed workload, in one child."""
-    from bench_workers.host.capture import Capturing
-    from bench_workers.host.sessions import Deadlines
-    from bench_workers.host.sessions import Sessions
+def _refuse_wrong(outcomes: "Mapping[str, Outcome]") -> None:
+    """See that no kernel was found wrong.
 
-    workloads = problem.timed or problem.workloads
-    with tempfile.TemporaryDirectory(prefix="xeforge-", ignore_cleanup_errors=True) as scratch:
-        sessions = Sessions("cpu", layer=layer, work_directory=Path(scratch), spares=0)
-        try:
-            capturing = Capturing(sessions, Deadlines())
-            try:
-                return {
-                    each.name: capturing.capture(problem.kernel, each, mode).outcome
-                    for each in workloads
-                }
-            finally:
-                capturing.close()
-        finally:
-            sessions.close()
+    Raises:
+        PlatformError: One was, which is a fault of this compiler and not of the module.
+    """
+    for name, each in outcomes.items():
+        wrong = each.verification.wrong if each.verification else ()
+        if wrong:
+            raise PlatformError(
+                f"the kernels made for {name} are wrong: {wrong[0].check}: {wrong[0].message}",
+                remedy="please report the module; nothing was written",
+            )
 
 
-def _as_data(outcome: Graph | Refused) -> dict[str, Any]:
-    if isinstance(outcome, Graph):
-        return {"graph": dump_graph(outcome)}
-    refusals = [
-        {
-            "reason": str(each.reason),
-            "message": each.message,
-            "operator": each.operator,
-            "line": each.line,
-            "remedy": each.remedy,
+def _written(outcomes: "Mapping[str, Outcome]", out: Path | None) -> ExitCode:
+    """Write the kernels that were verified; one file for each workload."""
+    shown = {
+        name: each.found.compilation.built[0].source
+        for name, each in outcomes.items()
+        if not isinstance(each.found, Refused) and each.verification and each.verification.cases
+    }
+    if not shown:
+        return ExitCode.NOTHING_BETTER
+    if out is not None:
+        for place, (name, source) in enumerate(shown.items()):
+            path = out if place == 0 else out.with_stem(f"{out.stem}_{place + 1}")
+            path.write_text(source, encoding="utf-8")
+            tell(f"{name} written to {path}")
+    return ExitCode.FASTER_BY_ESTIMATE
+
+
+def _as_data(outcome: "Outcome") -> dict[str, Any]:
+    found, shown = outcome.found, outcome.verification
+    if isinstance(found, Refused):
+        return {"refused": [_refusal_data(each) for each in found.refusals]}
+    compilation = found.compilation
+    data: dict[str, Any] = {
+        "graph": dump_graph(found.graph),
+        "proofs": []
+        if compilation.rewritten is None
+        else [
+            {"rule": each.rule, "at": each.root, "residual": each.residual}
+            for each in compilation.rewritten.proofs
+        ],
+        "plans": [
+            {
+                "name": each.name,
+                "kernels": each.candidate.estimate.kernels,
+                "bytes_before": each.candidate.estimate.bytes_before,
+                "bytes_after": each.candidate.estimate.moved_bytes,
+                "recompute_ratio": each.candidate.estimate.recompute_ratio,
+                "seconds_by_model": each.candidate.estimate.seconds,
+                "source": each.source,
+            }
+            for each in compilation.built
+        ],
+    }
+    if shown is not None:
+        data["verified"] = {
+            "cases": shown.cases,
+            "shapes": shown.shapes,
+            "interpreted": shown.interpreted,
+            "wrong": [f"{each.check}: {each.message}" for each in shown.wrong],
+            "unchecked": list(shown.unchecked),
         }
-        for each in outcome.refusals
-    ]
-    return {"refused": refusals}
+    return data
 
 
-def _print(title: str, outcome: Graph | Refused, *, explain: bool) -> None:
-    if isinstance(outcome, Refused):
+def _refusal_data(refusal: Refusal) -> dict[str, Any]:
+    return {
+        "reason": str(refusal.reason),
+        "message": refusal.message,
+        "operator": refusal.operator,
+        "line": refusal.line,
+        "remedy": refusal.remedy,
+    }
+
+
+def _print(title: str, outcome: "Outcome", *, explain: bool) -> None:
+    found = outcome.found
+    if isinstance(found, Refused):
         tell(f"{title}: refused")
-        for each in outcome.refusals:
+        for each in found.refusals:
             place = f" line {each.line}" if each.line else ""
             tell(f"  {each.reason}{place}: {each.message}")
             tell(f"    remedy: {each.remedy}")
         return
-    tell(f"{title}: {len(outcome.nodes)} operators captured")
+    tell(f"{title}: {len(found.graph.nodes)} operators captured")
     if explain:
-        for tensor in (*outcome.inputs, *outcome.parameters):
-            tell(f"  {tensor.role:9} {tensor.name}: {_type(tensor)}{_value(tensor)}")
-        for node in outcome.nodes:
-            tell(f"  line {node.line or '?':>4} {node.name} = {_call(node)}: {_type(node)}")
-        tell(f"  returns {', '.join(outcome.outputs)}")
-    if outcome.updated:
-        tell(f"  updates {', '.join(outcome.updated)}")
+        _print_graph(found.graph)
+        tell(found.compilation.explain())
+    _print_plans(found)
+    if outcome.verification is not None:
+        _print_verification(outcome.verification)
+
+
+def _print_graph(graph: Graph) -> None:
+    for tensor in (*graph.inputs, *graph.parameters):
+        tell(f"  {tensor.role:9} {tensor.name}: {_type(tensor)}{_value(tensor)}")
+    for node in graph.nodes:
+        tell(f"  line {node.line or '?':>4} {node.name} = {_call(node)}: {_type(node)}")
+    tell(f"  returns {', '.join(graph.outputs)}")
+    if graph.updated:
+        tell(f"  updates {', '.join(graph.updated)}")
+
+
+def _print_plans(found: "Fused") -> None:
+    rewritten = found.compilation.rewritten
+    for proof in rewritten.proofs if rewritten else ():
+        tell(f"  algebra: {proof.rule} at {proof.root}")
+    for each in found.compilation.built:
+        cost = each.candidate.estimate
+        before, after = size_text(cost.bytes_before), size_text(cost.moved_bytes)
+        tell(
+            f"  plan {each.name}: {cost.kernels} kernels, traffic {before} -> {after}, "
+            f"recompute ratio {cost.recompute_ratio:.2f}, {cost.seconds * 1e6:.1f} us ESTIMATE"
+        )
+
+
+def _print_verification(shown: "Verification") -> None:
+    where = "in Triton's interpreter" if shown.interpreted else "on the device"
+    tell(f"  right on {shown.cases} cases at {shown.shapes} shapes, {where}")
+    for each in shown.unchecked:
+        tell(f"  not checked: {each}")
 
 
 def _type(value: Tensor | Node) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from typing import TypeAlias
@@ -82,8 +83,32 @@ class Limits:
     trials: int | None = None
 
 
-def to_compile(module: Path, *, spec: Path | None, variants: list[str] | None) -> Problem:
+_IN_EVAL_MODE = """
+import torch as _torch
+
+_Given = Model
+
+
+class Model(_Given, _torch.nn.Module):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.eval()
+"""
+"""Put behind a module's file, so that the oracle evaluates it in the mode that is compiled."""
+
+
+def to_compile(
+    module: Path,
+    *,
+    spec: Path | None,
+    variants: list[str] | None,
+    mode: str = "eval",
+    device: str | None = "cpu",
+    target: str | None = None,
+) -> Problem:
     """Read a PyTorch module, which needs no kernel, and its shapes into a Problem.
+
+    The module is the kernel of the problem; its reference is the module in the mode asked for.
 
     Raises:
         UserError: A file, an option or the spec is wrong.
@@ -91,13 +116,15 @@ def to_compile(module: Path, *, spec: Path | None, variants: list[str] | None) -
     from knowledge.load import load_devices
 
     source = read_source(module)
+    backend = choose_backend(device)
+    suffix = _IN_EVAL_MODE if mode == "eval" else ""
     submission = Submission(
         kernel=source,
-        reference=source,
+        reference=replace(source, text=source.text + suffix),
         spec=read_source(spec) if spec else None,
         variants=tuple(variants or ()),
-        target=choose_target(None, "cpu"),
-        backend="cpu",
+        target=choose_target(target, backend),
+        backend=backend,
     )
     return read(submission, device_names=tuple(load_devices()), require_kernel=False)
 
