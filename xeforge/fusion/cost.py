@@ -90,12 +90,12 @@ def array_bytes(array: Array) -> int:
 
 
 def read_bytes(stmt: Stmt, arrays: Mapping[str, Array]) -> Mapping[str, int]:
-    """Return the bytes read of each array: the largest part that one access spans."""
+    """Return the bytes read of each array: what its accesses span together, at most all of it."""
     found: dict[str, int] = {}
-    for read in stmt.reads():
-        array = arrays[read.access.array]
-        size = _span(stmt, read.access, array) * DTYPES[array.dtype].size_bytes
-        found[array.name] = max(found.get(array.name, 0), size)
+    for access in dict.fromkeys(read.access for read in stmt.reads()):
+        array = arrays[access.array]
+        size = _span(stmt, access, array) * DTYPES[array.dtype].size_bytes
+        found[array.name] = min(found.get(array.name, 0) + size, array_bytes(array))
     return found
 
 

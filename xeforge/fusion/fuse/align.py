@@ -52,9 +52,7 @@ def align(group: Group, stmt: Stmt) -> Aligned | None:
     for read in reads:
         if not _unify(digits, writes[read.array], read):
             return None
-    if not _place_free(group, digits) or not _are_equal(digits, writes, reads):
-        return None
-    return _on_digits(group, stmt, digits)
+    return _on_digits(group, stmt, digits) if _place_free(group, digits) else None
 
 
 def align_sibling(group: Group, stmt: Stmt) -> Aligned | None:
@@ -125,14 +123,6 @@ def _number_of(axes: Sequence[tuple[str, int]]) -> Affine:
         total = total + axis(name) * weight
         weight *= extent
     return total
-
-
-def _are_equal(digits: Digits, writes: Mapping[str, Access], reads: Sequence[Access]) -> bool:
-    return not digits.free() and all(
-        digits.equal(written, index)
-        for read in reads
-        for written, index in zip(writes[read.array].index, read.index, strict=True)
-    )
 
 
 def _on_digits(group: Group, stmt: Stmt, digits: Digits) -> Aligned:

@@ -59,11 +59,6 @@ class Digits:
             if not self._closer(*differing[0]):
                 return False
 
-    def equal(self, written: Affine, read: Affine) -> bool:
-        """Say whether two indices are the same expression by now."""
-        left = written.substitute(self.group).simplified(self.extents)
-        return left == read.substitute(self.reader).simplified(self.extents)
-
     def unify_free(self, columns: Affine, free: Affine) -> bool:
         """Let free digits be the digits of a number that the reader has not read.
 

@@ -34,12 +34,16 @@ _NEAR = 4
 
 
 def terms_for(stmt: Stmt, units: int) -> int | None:
-    """Return how many terms each part should fold to fill so many units; None for no split."""
+    """Return how many terms each part should fold to fill so many units; None for no split.
+
+    A power of two, which more extents are multiples of than of other numbers.
+    """
     if stmt.reduce is None or stmt.constraints:
         return None
     results = prod(each.extent for each in stmt.parallel_axes())
     terms = prod(each.extent for each in stmt.axes if each.name in stmt.reduced())
     wanted = max(terms * results // (units * _PARTS_PER_UNIT), FEWEST_TERMS)
+    wanted = 1 << (wanted.bit_length() - 1)
     return wanted if 2 * wanted <= terms else None
 
 
