@@ -79,10 +79,10 @@ def as_numbers(values, dtype):
     return values.astype(np.float64)
 
 
-def build_all(plans, folder, *, options=QUICK):
+def build_all(plans, folder, *, options=QUICK, target=TARGET):
     """Compile plans into one library; return one callable each."""
-    sources = [emit(plan, TARGET, entry=f"plan{at}") for at, plan in enumerate(plans)]
-    flags = ("-std=gnu11", *options, f"-march={TARGET.march}", "-fopenmp")
+    sources = [emit(plan, target, entry=f"plan{at}") for at, plan in enumerate(plans)]
+    flags = ("-std=gnu11", *options, f"-march={target.march}", "-fopenmp")
     library = compile_text(joined(sources), flags, folder=folder)
     return [load(library, each) for each in sources]
 
