@@ -122,12 +122,13 @@ def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
     grown = every.state(small, Limits(machine))
     best = every.improved(grown)
     found = {"fused": best, "grown": grown}
-    folds = choices.folds_in_contractions(best.plan)
+    names = frozenset(each.name for each in small.statements)
+    # Partial folds are there only to be part of a contraction.
+    folds = choices.folds_in_contractions(best.plan) & names
     if folds:
         limits = replace(best.limits, alone=best.limits.alone | folds)
         notes = (*best.notes, *(str(choices.Apart(name)) for name in sorted(folds)))
         found["apart"] = every.state(best.program, limits, notes)
-    names = frozenset(each.name for each in small.statements)
     unfused = every.state(small, Limits(machine, names))
     kept = sorted(_distinct(found), key=lambda each: each.estimate.seconds)
     return tuple(map(_checked, (*kept, Candidate("unfused", unfused.plan, unfused.estimate))))
