@@ -18,6 +18,7 @@ def switch_on() -> None:
 
 def install() -> None:
     """Give the interpreter what it lacks. Idempotent."""
+    import fold_by_halves
     import libdevice_stand_ins
     import scalar_indices
     import tensor_methods
@@ -27,6 +28,7 @@ def install() -> None:
     _stand_in_driver()
     install_bf16()
     install_bounds()
+    fold_by_halves.install()
     libdevice_stand_ins.install()
     scalar_indices.install()
     tensor_methods.install()
