@@ -1,6 +1,7 @@
 """What `xeforge.fusion.plan` promises to those who emit kernels, checked."""
 
 from collections.abc import Iterator
+from collections.abc import Mapping
 
 from xeforge.errors import PlatformError
 from xeforge.fusion import wellformed
@@ -27,9 +28,10 @@ def check_plan(plan: Plan) -> None:
     """
     names = [each.name for each in plan.groups]
     faults = [f"two groups are called {name}" for name in names if names.count(name) > 1]
+    given = {each.name: each.given() for each in plan.groups}
     for group in plan.groups:
         faults += [f"{group.name}: {fault}" for fault in group_faults(group)]
-        faults += [f"{group.name}: {fault}" for fault in _stored_faults(group, plan)]
+        faults += [f"{group.name}: {fault}" for fault in _stored_faults(group, given, plan)]
     if faults:
         raise BrokenPlan("; ".join(faults))
     # Statements in the order of the groups: well-formed means that nothing is read too early.
@@ -132,9 +134,9 @@ def _contraction_faults(group: Group) -> Iterator[str]:
         last = found
 
 
-def _stored_faults(group: Group, plan: Plan) -> Iterator[str]:
+def _stored_faults(group: Group, given: Mapping[str, tuple[str, ...]], plan: Plan) -> Iterator[str]:
     written = {each.output.array for each in group.statements}
-    others = {name for each in plan.groups if each is not group for name in each.given()}
+    others = {name for other, names in given.items() if other != group.name for name in names}
     needed = written & (others | set(plan.program.outputs))
     for name in sorted(needed - set(group.stored)):
         yield f"{name} is needed elsewhere and not stored"

@@ -90,13 +90,13 @@ def assert_changed_right(seed, count):
     return len(new.passes)
 
 
-@settings(max_examples=80, **SETTINGS)
+@settings(max_examples=50, **SETTINGS)
 @given(seeds, steps)
 def test_random_plans(seed, count):
     assert_planned_right(seed, count)
 
 
-@settings(max_examples=80, **SETTINGS)
+@settings(max_examples=50, **SETTINGS)
 @given(seeds, steps)
 def test_random_changes(seed, count):
     assert_changed_right(seed, count)
