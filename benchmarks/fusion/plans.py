@@ -1,0 +1,142 @@
+"""Compiles every graph of benchmarks/level2 to kernels: what is fused, what is refused, how fast.
+
+Run as ``python -m benchmarks.fusion.plans --date 2026-01-31 --out FILE [--mode train]``.
+Nothing is run; bytes and seconds of kernels are the cost model's.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from typing import cast
+
+from bench_workers.host.capture import Capturing
+from bench_workers.host.sessions import Deadlines
+from bench_workers.host.sessions import Sessions
+from bench_workers.sandbox.layers import best_layer
+from benchmarks.level2.load import OperatorGraph
+from benchmarks.level2.load import load_graphs
+from benchmarks.level2.load import source
+from knowledge.load import find_device
+from xeforge.domain.device import Device
+from xeforge.domain.problem import TensorSpec
+from xeforge.domain.problem import Workload
+from xeforge.domain.submission import SourceFile
+from xeforge.errors import UserError
+from xeforge.fusion.driver import Compilation
+from xeforge.fusion.driver import Options
+from xeforge.fusion.driver import compile_graph
+from xeforge.fusion.front.graph import Graph
+from xeforge.fusion.front.graph import Mode
+
+
+def main() -> None:
+    """Compile, print a line for each graph, and write the record."""
+    options = _options()
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="plans-") as scratch:
+        sessions = Sessions("cpu", layer=best_layer(), work_directory=Path(scratch), spares=0)
+        capturing = Capturing(sessions, Deadlines())
+        try:
+            for row in _rows(capturing, options):
+                rows.append(row)
+                print(_line(row), flush=True)
+        finally:
+            capturing.close()
+            sessions.close()
+    done = [each for each in rows if "refused" not in each]
+    seconds = [each["seconds"] for each in done]
+    summary = {
+        "graphs": len(rows),
+        "compiled": len(done),
+        "seconds_median": statistics.median(seconds),
+        "seconds_most": max(seconds),
+        "traffic_ratio_geomean": statistics.geometric_mean(
+            each["bytes_before"] / each["bytes_after"] for each in done
+        ),
+    }
+    facts = {"format": 1, "date": options.date, "commit": options.commit, "mode": options.mode}
+    record = {**facts, "target": options.target, "summary": summary, "rows": rows}
+    options.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(summary, indent=1))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--date", required=True)
+    parser.add_argument("--commit", default="")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--mode", choices=("eval", "train"), default="eval")
+    parser.add_argument("--target", default="nvidia-h200")
+    parser.add_argument("--dtype", default="float16")
+    parser.add_argument("--without", choices=("algebra", "fusion", "matrix_units"), default=None)
+    parser.add_argument("--sources", type=Path, help="folder for the files that were made")
+    return parser.parse_args()
+
+
+def _rows(capturing: Capturing, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    device = find_device(options.target)
+    for graph in load_graphs():
+        yield {"id": graph.id, **_row(capturing, graph, device, options)}
+
+
+def _row(
+    capturing: Capturing, graph: OperatorGraph, device: Device, options: argparse.Namespace
+) -> dict[str, Any]:
+    file = SourceFile(f"graph_{graph.id}.py", source(graph))
+    inputs = tuple(TensorSpec(name, shape, options.dtype) for name, shape in graph.inputs.items())
+    workload = Workload("level2", "level2", inputs, (), options.dtype, {})
+    found = capturing.capture(file, workload, cast("Mode", options.mode)).outcome
+    if not isinstance(found, Graph):
+        return {"refused": [f"{e.reason} line {e.line}: {e.message}" for e in found.refusals]}
+    started = time.perf_counter()
+    switches = {} if options.without is None else {options.without: False}
+    try:
+        made = compile_graph(found, device, Options(proofs=False, **switches))
+    except UserError as error:
+        return {"refused": [str(error)]}
+    row = {"seconds": time.perf_counter() - started, **_facts(made)}
+    if options.sources:
+        options.sources.mkdir(parents=True, exist_ok=True)
+        path = options.sources / f"graph_{graph.id}_{options.mode}.py"
+        path.write_text(made.built[0].source, encoding="utf-8")
+    return row
+
+
+def _facts(made: Compilation) -> dict[str, Any]:
+    best = made.built[0]
+    cost = best.candidate.estimate
+    plan = best.candidate.plan
+    return {
+        "rules": [each.rule for each in made.rewritten.proofs] if made.rewritten else [],
+        "plan": best.name,
+        "plans": [each.name for each in made.built],
+        "families": dict(Counter(each.family for each in plan.groups)),
+        "kernels": cost.kernels,
+        "kernels_unfused": made.built[-1].candidate.estimate.kernels,
+        "bytes_before": cost.bytes_before,
+        "bytes_after": cost.moved_bytes,
+        "recompute_ratio": cost.recompute_ratio,
+        "seconds_by_model": cost.seconds,
+        "seconds_by_model_unfused": made.built[-1].candidate.estimate.seconds,
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    if "refused" in row:
+        return f"{row['id']:>4} refused: {'; '.join(row['refused'])}"
+    families = ", ".join(f"{count} {name}" for name, count in row["families"].items())
+    ratio = row["bytes_before"] / row["bytes_after"]
+    return (
+        f"{row['id']:>4} {row['seconds']:5.2f} s  {row['kernels_unfused']:>2} -> "
+        f"{row['kernels']:>2} kernels ({families}), traffic / {ratio:.2f}  {' '.join(row['rules'])}"
+    )
+
+
+if __name__ == "__main__":
+    main()
