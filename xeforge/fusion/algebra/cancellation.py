@@ -24,6 +24,8 @@ from xeforge.fusion.front.graph import Node
 from xeforge.fusion.front.graph import Ref
 
 _LEAST, _MOST = 1e-30, 1e30
+_FACTORS = 1e-4, 1e4
+"""Within these, a norm's squares overflow without the factor where they nearly did with it."""
 
 
 def _norm_of_step(scene: Scene, node: Node, kind: str) -> Iterator[Found]:
@@ -105,7 +107,7 @@ def _eps(scene: Scene, found: Found) -> float | None:
         eps = 1e-5
     if not isinstance(eps, int | float) or factor is None:
         return None
-    return eps / factor**2 if _LEAST < factor**2 < _MOST else None
+    return eps / factor**2 if _FACTORS[0] <= abs(factor) <= _FACTORS[1] else None
 
 
 def _eps_in_range(scene: Scene, found: Found) -> str | None:
@@ -180,7 +182,7 @@ RULES = (
         guard=(
             Condition("the operator divides by a deviation", _is_norm),
             Condition("the factor is a number of known sign, not zero", _known_factor),
-            Condition("eps stays an ordinary number", _eps_in_range),
+            Condition("factor and eps are ordinary numbers", _eps_in_range),
             _UNRECORDED,
         ),
         replacement=_with_eps,
