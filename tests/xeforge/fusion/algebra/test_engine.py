@@ -32,7 +32,7 @@ def test_random_chains_stay_equal_and_cost_less(model):
         assert result.work_after == work_of(result.after, model)
         assert rewrite(result.after, model=model, is_measured=False).proofs == ()
         fired |= {each.rule for each in result.proofs}
-    assert len(fired) > 12
+    assert len(fired) >= 10
 
 
 def test_it_ends_at_the_same_graph_each_time():
