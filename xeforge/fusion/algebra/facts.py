@@ -27,6 +27,9 @@ _AFFINE = frozenset({"add", "sub", "rsub", "mul", "div", "neg", "to", "sum", "me
 _FINITE_BINARY = frozenset({"add", "sub", "rsub", "mul", "minimum", "maximum"})
 _MAY_OVERFLOW = frozenset({"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "tan"})
 _MAY_OVERFLOW_TOO = frozenset({"reciprocal", "rsqrt", "sqrt", "div", "prod", "addcdiv"})
+_BY_POSITION = frozenset({"prelu", "tril", "triu"})
+"""Pointwise operators whose results differ where their operands are the same."""
+
 _MULTILINEAR = frozenset({Family.CONTRACTION, Family.CONVOLUTION})
 
 
@@ -115,7 +118,8 @@ def _number(node: Node, found: Mapping[str, Facts]) -> float | None:
 
 
 def _is_finite(node: Node, reads: Sequence[Facts]) -> bool:
-    numbers = [each for each in bound(node).values() if isinstance(each, float)]
+    given = (*node.args, *node.kwargs.values())
+    numbers = [each for each in given if isinstance(each, float)]
     if not all(each.is_finite for each in reads) or not all(map(math.isfinite, numbers)):
         return False
     if node.op in _MAY_OVERFLOW | _MAY_OVERFLOW_TOO:
@@ -185,7 +189,7 @@ def _constant_along(
     rank, args, family = len(node.shape), bound(node), FAMILIES.get(node.op)
     if _number(node, found) is not None:
         return frozenset(range(rank))
-    if family is Family.POINTWISE:
+    if family is Family.POINTWISE and node.op not in _BY_POSITION:
         axes = set(range(rank))
         for name in node.reads():
             lead = rank - len(shapes[name])

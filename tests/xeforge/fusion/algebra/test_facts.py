@@ -135,3 +135,19 @@ def test_constant_axes_follow_views():
     assert facts(case, case.op("unsqueeze", x, 0)).constant_along == {0, 1}
     assert facts(case, case.op("add", x, case.input(4))).constant_along == {0}
     assert facts(case, case.op("add", x, case.input(3, 1))).constant_along == set()
+
+
+def test_a_triangle_and_slopes_per_channel_vary():
+    case = Case()
+    x = case.op("expand", case.input(1, 4), [3, 4])
+    assert facts(case, case.op("tril", x)).constant_along == set()
+    slopes = case.op("expand", case.input(3, 1), [3, 4])
+    assert facts(case, case.op("prelu", slopes, case.parameter(4))).constant_along == set()
+
+
+def test_a_mask_may_fill_in_an_infinity():
+    case = Case()
+    x = case.input(3, 4)
+    mask = case.op("gt", x, 0.0, aten="gt")
+    assert facts(case, case.op("masked_fill", x, mask, 0.0)).is_finite
+    assert not facts(case, case.op("masked_fill", x, mask, float("-inf"))).is_finite

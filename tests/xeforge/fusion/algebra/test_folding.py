@@ -181,3 +181,19 @@ def test_a_shift_of_halves_gives_a_wide_bias():
     graph = case.graph(case.op("add", linear, case.parameter(2)))
     (made,) = rewritten("shift_into_bias", graph)
     assert [each.dtype for each in made.nodes] == ["float32", "float16"]
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div"])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_a_constant_of_the_module_goes_the_same_ways(op, has_bias):
+    case = Case()
+    made, _ = layer(case, 3, has_bias=has_bias)
+    name = "shift_into_bias" if op in {"add", "sub"} else "scale_into_weight"
+    fires(name, case, case.op(op, made, case.constant(2.5)))
+
+
+def test_a_convolution_without_a_batch_is_left_alone():
+    case = Case()
+    conv = case.op("conv1d", case.input(3, 6), case.parameter(4, 3, 3))
+    shifted = case.graph(case.op("add", conv, case.parameter(4)))
+    assert rewritten("shift_into_bias", shifted) == [None]
