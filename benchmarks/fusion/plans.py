@@ -95,9 +95,14 @@ def _row(
     if not isinstance(found, Graph):
         return {"refused": [f"{e.reason} line {e.line}: {e.message}" for e in found.refusals]}
     started = time.perf_counter()
-    switches = {} if options.without is None else {options.without: False}
+    wanted = Options(
+        algebra=options.without != "algebra",
+        fusion=options.without != "fusion",
+        matrix_units=options.without != "matrix_units",
+        proofs=False,
+    )
     try:
-        made = compile_graph(found, device, Options(proofs=False, **switches))
+        made = compile_graph(found, device, wanted)
     except UserError as error:
         return {"refused": [str(error)]}
     row = {"seconds": time.perf_counter() - started, **_facts(made)}

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Annotated
@@ -145,9 +146,9 @@ def _refuse_wrong(outcomes: "Mapping[str, Outcome]") -> None:
 def _written(outcomes: "Mapping[str, Outcome]", out: Path | None) -> ExitCode:
     """Write the kernels that were verified; one file for each workload."""
     shown = {
-        name: each.found.compilation.built[0].source
+        name: each.chosen.source
         for name, each in outcomes.items()
-        if not isinstance(each.found, Refused) and each.verification and each.verification.cases
+        if each.chosen and each.verification and each.verification.cases
     }
     if not shown:
         return ExitCode.NOTHING_BETTER
@@ -185,6 +186,8 @@ def _as_data(outcome: "Outcome") -> dict[str, Any]:
             for each in compilation.built
         ],
     }
+    if outcome.chosen is not None:
+        data["chosen"] = asdict(outcome.chosen)
     if shown is not None:
         data["verified"] = {
             "cases": shown.cases,
@@ -220,6 +223,7 @@ def _print(title: str, outcome: "Outcome", *, explain: bool) -> None:
         _print_graph(found.graph)
         tell(found.compilation.explain())
     _print_plans(found)
+    _print_chosen(outcome)
     if outcome.verification is not None:
         _print_verification(outcome.verification)
 
@@ -245,6 +249,16 @@ def _print_plans(found: "Fused") -> None:
             f"  plan {each.name}: {cost.kernels} kernels, traffic {before} -> {after}, "
             f"recompute ratio {cost.recompute_ratio:.2f}, {cost.seconds * 1e6:.1f} us ESTIMATE"
         )
+
+
+def _print_chosen(outcome: "Outcome") -> None:
+    chosen = outcome.chosen
+    if chosen is None:
+        tell("  no plan can be built for the target")
+        return
+    for each in chosen.passed_over:
+        tell(f"  passed over, {each}")
+    tell(f"  plan {chosen.plan} builds for the target")
 
 
 def _print_verification(shown: "Verification") -> None:

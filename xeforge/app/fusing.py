@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from bench_workers.host.capture import Capturing
@@ -16,6 +17,7 @@ from bench_workers.host.sessions import Deadlines
 from bench_workers.host.sessions import Sessions
 from knowledge.load import find_device
 from xeforge.domain.case import Case
+from xeforge.domain.case import CaseKind
 from xeforge.domain.device import Device
 from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.evidence import Evidence
@@ -37,6 +39,8 @@ from xeforge.source.carried import carried
 from xeforge.source.contents import read_contents
 from xeforge.source.declarations import Parameter
 from xeforge.verify import gate
+from xeforge.verify.checks import build
+from xeforge.verify.context import CheckContext
 from xeforge.verify.inputs import case_key
 from xeforge.verify.inputs import plan_cases
 from xeforge.verify.inputs import shapes_of
@@ -57,15 +61,32 @@ class Fused:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """The kernels that are handed out.
+
+    Attributes:
+        plan: Name of their plan.
+        source: Their file.
+        passed_over: What the compiler said against those that were likely faster.
+    """
+
+    plan: str
+    source: str
+    passed_over: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one workload.
 
     Attributes:
         found: Kernels, or why there are none.
-        verification: Of the plan that is fastest by the model; None where there are no kernels.
+        chosen: Which of them are handed out; None where none can be built for the target.
+        verification: Of those; None where there are none.
     """
 
     found: Fused | Refused
+    chosen: Chosen | None = None
     verification: "Verification | None" = None
 
 
@@ -173,11 +194,48 @@ def fuse(problem: Problem, mode: Mode, options: Options, layer: str) -> dict[str
             return outcomes
         evaluator = stack.enter_context(opened_evaluator(problem, layer))
         for name, each in fused.items():
-            plan = each.compilation.built[0].name
-            outcomes[name] = Outcome(each, verify(compiler, evaluator, plan, name))
+            (workload,) = (one for one in workloads if one.name == name)
+            chosen = choose(compiler, evaluator, each, workload)
+            shown = None if chosen is None else verify(compiler, evaluator, chosen, name)
+            outcomes[name] = Outcome(each, chosen, shown)
         return outcomes
 
 
+def choose(
+    compiler: Compiler, evaluator: Evaluator, fused: Fused, workload: Workload
+) -> Chosen | None:
+    """Build plans for the target, likely fastest first, until one fits; None: none does.
+
+    Args:
+        compiler: Of the module.
+        evaluator: Builds ahead of time, on the host.
+        fused: Plans at the shapes of the workload.
+        workload: Whose launches are built.
+    """
+    passed_over: list[str] = []
+    for built in fused.compilation.built:
+        for source in islice(built.sources(), _MOST_BUILDS):
+            found = _fits(compiler, evaluator, source, workload)
+            if found.passed:
+                return Chosen(built.name, source, tuple(passed_over))
+            passed_over.append(f"plan {built.name}: {found.message}")
+    return None
+
+
+def _fits(compiler: Compiler, evaluator: Evaluator, source: str, workload: Workload) -> Finding:
+    problem = replace(compiler.problem, workloads=(workload,))
+    context = CheckContext.of(
+        problem=problem,
+        device=compiler.device,
+        build=evaluator.build(problem, source, (workload,)),
+        evidence=None,
+        audit=Evidence(()),
+        trusted=(),
+    )
+    return build.check(context)
+
+
+_MOST_BUILDS = 9
 _HELPERS = ("get_inputs", "get_init_inputs")
 _STARS = {"var_positional": "*", "var_keyword": "**"}
 
@@ -206,7 +264,7 @@ class Verification:
     interpreted: bool = True
 
 
-def verify(compiler: Compiler, evaluator: Evaluator, plan: str, workload: str) -> Verification:
+def verify(compiler: Compiler, evaluator: Evaluator, chosen: Chosen, workload: str) -> Verification:
     """Run every case that any kernel must pass on a workload, each at its own shapes.
 
     Kernels are made for fixed shapes, so a case of other shapes is compiled anew with the same
@@ -215,7 +273,7 @@ def verify(compiler: Compiler, evaluator: Evaluator, plan: str, workload: str) -
     Args:
         compiler: Of the module.
         evaluator: Runs kernels in sandboxed children.
-        plan: Name of the plan to verify; the fastest by the model where a shape has none by it.
+        chosen: Which plan; at shapes that have none of its name, the fastest by the model.
         workload: Name of the workload.
     """
     whole = compiler.problem
@@ -233,13 +291,18 @@ def verify(compiler: Compiler, evaluator: Evaluator, plan: str, workload: str) -
             words = f"{same[0].id}: {fused.refusals[0].message}"
             found = replace(found, unchecked=(*found.unchecked, words))
             continue
-        found = _with(found, _examined(compiler, evaluator, _source(fused, plan), same))
+        source = chosen.source if _is_declared(same) else _source(fused, chosen.plan)
+        found = _with(found, _examined(compiler, evaluator, source, same))
     return found
 
 
 def _source(fused: Fused, plan: str) -> str:
     built = fused.compilation.built
     return next((each for each in built if each.name == plan), built[0]).source
+
+
+def _is_declared(cases: Sequence[Case]) -> bool:
+    return any(each.kind is CaseKind.DECLARED for each in cases)
 
 
 def _is_at(case: Case, workload: Workload) -> bool:

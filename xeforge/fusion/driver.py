@@ -5,6 +5,8 @@ the last. Which of them is fastest is for a measurement to say.
 """
 
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
@@ -13,12 +15,17 @@ from xeforge.errors import BadRequest
 from xeforge.fusion.algebra.engine import Rewritten
 from xeforge.fusion.algebra.engine import rewrite
 from xeforge.fusion.algebra.explain import explain as explain_algebra
+from xeforge.fusion.emit.triton.contraction import problem_of
 from xeforge.fusion.emit.triton.file import emit
 from xeforge.fusion.emit.triton.model import ANY_ARGUMENTS
 from xeforge.fusion.emit.triton.target import TARGETS
 from xeforge.fusion.emit.triton.target import Precision
 from xeforge.fusion.emit.triton.target import TritonTarget
+from xeforge.fusion.emit.triton.tile import Problem
+from xeforge.fusion.emit.triton.tile import Tile
+from xeforge.fusion.emit.triton.tile import candidates
 from xeforge.fusion.front.graph import Graph
+from xeforge.fusion.front.graph import Tensor
 from xeforge.fusion.fuse import roundings
 from xeforge.fusion.fuse.explain import explain as explain_plan
 from xeforge.fusion.fuse.machine import Machine
@@ -27,7 +34,10 @@ from xeforge.fusion.fuse.search import Candidate
 from xeforge.fusion.fuse.search import search
 from xeforge.fusion.ir import Program
 from xeforge.fusion.lower.program import lower
+from xeforge.fusion.plan import Plan
 from xeforge.fusion.text import program_text
+
+_FEWER_STAGES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +60,62 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """What a file of kernels needs beside a plan.
+
+    Attributes:
+        tensors: Of the graph.
+        target: What Triton can do there.
+        parameters: Of the constructor.
+        tail: Text behind the class.
+    """
+
+    tensors: tuple[Tensor, ...]
+    target: TritonTarget
+    parameters: str
+    tail: str
+
+    def source(self, plan: Plan, tiles: Mapping[str, Sequence[Tile]] | None = None) -> str:
+        """Return a plan's file with these tiles for its contractions."""
+        return emit(
+            plan, self.tensors, self.target, tiles, parameters=self.parameters, tail=self.tail
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Built:
     """One plan with its kernels.
 
     Attributes:
         candidate: Plan and estimate.
-        source: A file in the kernel contract.
+        source: A file in the kernel contract, with the tiles that are likely the fastest.
+        frame: What makes other files of the same plan.
     """
 
     candidate: Candidate
     source: str
+    frame: Frame
 
     @property
     def name(self) -> str:
         """Return the name of the plan: ``"fused"``, ..., ``"unfused"``."""
         return self.candidate.name
+
+    def sources(self) -> Iterator[str]:
+        """Yield the file, then files with fewer stages and with other tiles.
+
+        For when the compiler says that the first one needs more of a device than there is.
+        """
+        plan, target = self.candidate.plan, self.frame.target
+        choices = {
+            group.name: _tiles(problem_of(group, plan.program), target)
+            for group in plan.groups
+            if group.family == "contraction"
+        }
+        yield self.source
+        for rank in range(1, max(map(len, choices.values()), default=0)):
+            tiles = {name: [each[min(rank, len(each) - 1)]] for name, each in choices.items()}
+            yield self.frame.source(plan, tiles)
 
     def explain(self) -> str:
         """Return the plan as text."""
@@ -120,9 +171,9 @@ def compile_graph(
     rewritten = rewrite(graph, is_measured=options.proofs) if options.algebra else None
     program = lower(graph if rewritten is None else rewritten.after)
     machine = replace(machine_of(device), has_matrix_units=options.matrix_units)
-    tensors = (*graph.inputs, *graph.parameters)
+    frame = Frame((*graph.inputs, *graph.parameters), target, parameters, tail)
     built = tuple(
-        Built(each, emit(each.plan, tensors, target, parameters=parameters, tail=tail))
+        Built(each, frame.source(each.plan), frame)
         for each in _plans(program, machine, is_fused=options.fusion)
     )
     return Compilation(rewritten, program, built)
@@ -132,6 +183,15 @@ def _plans(program: Program, machine: Machine, *, is_fused: bool) -> Iterator[Ca
     found = search(program, machine)
     for each in found if is_fused else found[-1:]:
         yield replace(each, plan=roundings.run(each.plan))
+
+
+def _tiles(problem: Problem, target: TritonTarget) -> list[Tile]:
+    """Return tiles to try in this order; each also with fewer stages, which need less memory."""
+    return [
+        replace(tile, stages=stages)
+        for tile in candidates(problem, target)
+        for stages in range(tile.stages, max(tile.stages - _FEWER_STAGES, 1) - 1, -1)
+    ]
 
 
 def triton_target(device: Device, precision: Precision | None = None) -> TritonTarget:

@@ -81,6 +81,8 @@ def test_json_holds_graph_plans_and_what_was_verified(xeforge, reference):
     assert load_graph(found["graph"]).mode == "train"
     assert [each["name"] for each in found["plans"]] == ["unfused"]
     assert found["verified"]["cases"] == 1
+    assert found["chosen"]["plan"] == "unfused"
+    assert found["chosen"]["source"] == found["plans"][0]["source"]
     assert found["verified"]["wrong"] == []
 
 
@@ -93,7 +95,7 @@ def test_without_matrix_units_no_contraction_is_made(xeforge, reference):
 
 def test_wrong_kernels_are_a_fault_of_ours_and_not_written():
     wrong = Finding("incorrect", passed=False, message="3 of 12 wrong")
-    outcome = Outcome(Refused(()), Verification(1, 1, (wrong,)))
+    outcome = Outcome(Refused(()), None, Verification(1, 1, (wrong,)))
     with pytest.raises(PlatformError, match="3 of 12 wrong"):
         _refuse_wrong({"file": outcome})
 
