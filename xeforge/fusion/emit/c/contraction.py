@@ -5,35 +5,31 @@ rows and of columns: it packs its part of the other factor piece by piece along 
 block in its own memory, and applies the remaining statements while the block is in its cache.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from dataclasses import replace
 
+from xeforge.fusion.affine import axis
+from xeforge.fusion.emit.c import nest
 from xeforge.fusion.emit.c.axes import is_near
-from xeforge.fusion.emit.c.axes import merged
 from xeforge.fusion.emit.c.expression import expression
-from xeforge.fusion.emit.c.index import axis_name
-from xeforge.fusion.emit.c.index import flattened
 from xeforge.fusion.emit.c.kernel import Context
 from xeforge.fusion.emit.c.kernel import Kernel
 from xeforge.fusion.emit.c.kernel import Memory
+from xeforge.fusion.emit.c.kernel import pointer
 from xeforge.fusion.emit.c.kernel import points
 from xeforge.fusion.emit.c.lines import Lines
 from xeforge.fusion.emit.c.memory import aligned
 from xeforge.fusion.emit.c.micro import Micro
-from xeforge.fusion.emit.c.micro import choose
 from xeforge.fusion.emit.c.numbers import number
+from xeforge.fusion.emit.c.product import Blocks
+from xeforge.fusion.emit.c.product import Product
+from xeforge.fusion.emit.c.product import choose_blocks
+from xeforge.fusion.emit.c.product import decode
+from xeforge.fusion.emit.c.product import prepared
 from xeforge.fusion.emit.c.row import Row
 from xeforge.fusion.emit.c.row import scratch_bytes
 from xeforge.fusion.emit.c.row import write_row
-from xeforge.fusion.functions import cast
-from xeforge.fusion.functions import children
 from xeforge.fusion.ir import Access
 from xeforge.fusion.ir import Array
-from xeforge.fusion.ir import Axis
-from xeforge.fusion.ir import Expr
-from xeforge.fusion.ir import Read
-from xeforge.fusion.ir import Reduce
 from xeforge.fusion.ir import Stmt
 from xeforge.fusion.plan import AxisRole
 from xeforge.fusion.plan import Group
@@ -45,140 +41,49 @@ NEAR_LINES = 8
 """Lines along n that are packed at a time for all panels."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
-    """A contraction with merged axes.
-
-    Attributes:
-        root: The sum of products, flat.
-        rest: A statement that takes the sums, and those after it, flat.
-        axes: By role.
-        folded: The last axes of n, which a row holds whole; () where rows may be cut.
-        reduce: Of the root.
-        sums: Name that stands for the tile of sums in `rest`.
-        stored: Arrays that go to memory.
-    """
-
-    root: Stmt
-    rest: tuple[Stmt, ...]
-    axes: dict[AxisRole, tuple[Axis, ...]]
-    folded: tuple[Axis, ...]
-    reduce: Reduce
-    sums: str
-    stored: tuple[str, ...]
-
-    def size(self, role: AxisRole) -> int:
-        return points(self.axes[role])
-
-    @property
-    def outer(self) -> tuple[Axis, ...]:
-        """The axes of n before the folded ones."""
-        return self.axes["n"][: len(self.axes["n"]) - len(self.folded)]
-
-    def factor(self, role: AxisRole) -> Expr:
-        """Return the factor that knows the axes of m or n."""
-        own = {each.name for each in self.axes[role]}
-        return next(each for each in children(self.root.body) if own & _known(self.root, each))
-
-
-@dataclass(frozen=True, slots=True)
-class _Blocks:
-    """Sizes, in elements.
-
-    Attributes:
-        micro: The tile in registers.
-        rows: Of a block; whole tiles.
-        columns: Of a block; whole rows of what is folded.
-        depth: Terms between two packings.
-    """
-
-    micro: Micro
-    rows: int
-    columns: int
-    depth: int
-
-    @property
-    def panels(self) -> int:
-        """In a block."""
-        return -(-self.columns // self.micro.columns)
-
-    @property
-    def stride(self) -> int:
-        """From one row of the block to the next one."""
-        return self.panels * self.micro.columns
-
-
 def emit(group: Group, context: Context) -> Kernel:
     """Emit a contraction with what follows it."""
-    product, context = _prepared(group, context)
-    blocks = _blocks(product, context)
+    product, context = prepared(group, context)
+    blocks = choose_blocks(product, context)
     writer = _Writer(product, blocks, context)
     lines = Lines()
+    if product.size("m") <= context.limits.dot_rows and not writer.is_near("n"):
+        with lines.block(""):
+            _dots(lines, group.statements[0], product, context)
+            writer.rows(lines)
+        return Kernel(
+            lines.text(), work_bytes=writer.sums_bytes, scratch_bytes=writer.scratch_bytes
+        )
     with lines.block(""):
         writer.pack(lines)
         writer.tasks(lines)
     return Kernel(lines.text(), work_bytes=writer.work_bytes, scratch_bytes=writer.scratch_bytes)
 
 
-def _known(stmt: Stmt, part: Expr) -> frozenset[str]:
-    alone = replace(stmt, output=replace(stmt.output, index=()), body=part, reduce=None)
-    return alone.used_axes()
-
-
-def _prepared(group: Group, context: Context) -> tuple[_Product, Context]:
-    """Flatten, merge axes, and let a statement take the sums from the tile."""
-    root, *others = group.statements
-    if root.reduce is None:
-        raise ValueError(f"{group.name} starts with no sum")
-    sums = f"{root.output.array}_sums"
-    while sums in context.arrays:
-        sums += "_"
-    array = Array(sums, (), root.reduce.dtype, "intermediate")
-    context = replace(context, arrays={**context.arrays, sums: array})
-    taken = cast(Read(Access(sums, ()), array.dtype), context.arrays[root.output.array].dtype)
-    axes = dict(group.axes)
-    kept = tuple(each for role in ("batch", "m", "n") for each in axes[role])
-    taker = replace(root, axes=kept, body=taken, reduce=None)
-    flat = [flattened(each, context.arrays) for each in (root, taker, *others)]
-    count = max((len(each.reduced()) for each in others), default=0)
-    folded = axes["n"][len(axes["n"]) - count :]
-    outer = axes["n"][: len(axes["n"]) - count]
-    for role in ("batch", "m", "k"):
-        axes[role], flat = merged(flat, axes[role])
-    outer, flat = merged(flat, outer)
-    folded, flat = merged(flat, folded)
-    axes["n"] = (*outer, *folded)
-    if not folded and len(outer) > 1:
-        folded = outer[-1:]
-    first, *rest = flat
-    return _Product(first, tuple(rest), axes, folded, root.reduce, sums, group.stored), context
-
-
-def _blocks(product: _Product, context: Context) -> _Blocks:
-    """Choose sizes so that panels fit the first cache and blocks the second one."""
-    target = context.target
-    rows, columns = product.size("m"), product.size("n")
-    size = 8 if number(product.reduce.dtype).value == "double" else 4
-    micro = choose(target, number(product.reduce.dtype).suffix, rows, columns)
-    most = max(1, target.first_cache_bytes // 2 // (micro.columns * size))
-    terms = product.size("k")
-    depth = -(-terms // -(-terms // most))
-    wide = target.cache_bytes // 2 // (target.limits.tile_rows * size)
-    step = points(product.folded) if product.folded else micro.columns
-    count = -(-columns // (max(1, wide // step) * step))
-    block_columns = min(columns, -(-columns // (count * step)) * step)
-    room = target.cache_bytes * 3 // 4 // (size * (block_columns + depth))
-    block_rows = max(1, min(room, target.limits.tile_rows, rows) // micro.rows) * micro.rows
-    others = product.size("batch") * -(-columns // block_columns)
-    while block_rows > 2 * micro.rows and others * -(-rows // block_rows) < target.limits.few:
-        block_rows = -(-block_rows // (2 * micro.rows)) * micro.rows
-    return _Blocks(micro, block_rows, block_columns, depth)
+def _dots(lines: Lines, root: Stmt, product: Product, context: Context) -> None:
+    """Write the sums as single folds: with few rows, packing would cost more than it saves."""
+    own = {name for role in ("m", "k") for axes in (product.given[role],) for name in axes}
+    order = (
+        *(each for each in root.axes if each.name not in own),
+        *(each for each in root.axes if each.name in product.given["m"]),
+        *(each for each in root.axes if each.name in product.given["k"]),
+    )
+    extents = root.extents()
+    places = tuple(name for role in ("batch", "m", "n") for name in product.given[role])
+    shape = tuple(extents[name] for name in places)
+    value = number(product.reduce.dtype).value
+    dtype = "float64" if value == "double" else "float32"
+    array = Array(product.sums, shape, dtype, "intermediate")
+    lines.add(f"{value} *restrict {pointer(array.name)} = ({value} *)work;")
+    output = Access(array.name, tuple(axis(name) for name in places))
+    context = replace(context, arrays={**context.arrays, array.name: array})
+    nest.write(lines, replace(root, axes=order, output=output), context)
 
 
 class _Writer:
     """The two loops of a contraction: packing, and tasks."""
 
-    def __init__(self, product: _Product, blocks: _Blocks, context: Context) -> None:
+    def __init__(self, product: Product, blocks: Blocks, context: Context) -> None:
         self.product = product
         self.blocks = blocks
         self.context = context
@@ -189,6 +94,8 @@ class _Writer:
         self.panel = product.size("k") * micro.columns
         panels = product.size("batch") * self.count * blocks.panels
         self.work_bytes = aligned(panels * self.panel * self.size)
+        sums = product.size("batch") * product.size("m") * product.size("n")
+        self.sums_bytes = aligned(sums * self.size)
         self.left_bytes = aligned(blocks.rows * blocks.depth * self.size)
         self.tile_bytes = aligned(blocks.rows * blocks.stride * self.size)
         self.row = self._row()
@@ -217,13 +124,13 @@ class _Writer:
         panel = f"for (int64_t panel = 0; panel < {blocks.panels}; panel++)"
         # Lines of the factor are read side by side: along k a panel at a time, along n a few
         # lines for all panels.
-        is_near = self._is_near("n")
+        is_near = self.is_near("n")
         few = f"for (int64_t low = 0; low < {terms}; low += {NEAR_LINES})"
         heads.append(few if is_near else panel)
         if is_parallel:
             lines.pragma("parallel for collapse(3) schedule(static)")
         with lines.blocks(*heads):
-            _decode(lines, "batch", product.axes["batch"])
+            decode(lines, "batch", product.axes["batch"])
             lines.add(f"const int64_t end = {_least(self._left('block'), blocks.columns)};")
             with lines.blocks(*([panel] if is_near else [])):
                 at = f"(batch * {self.count} + block) * {blocks.panels} + panel"
@@ -249,11 +156,11 @@ class _Writer:
         low, high = terms
         place = f"to[(k - {low}) * {width} + lane]"
         with lines.block(f"for (int64_t k = {low}; k < {high}; k++)"):
-            _decode(lines, "k", self.product.axes["k"])
+            decode(lines, "k", self.product.axes["k"])
             lines.pragma("simd")
             with lines.block(f"for (int64_t lane = 0; lane < {width}; lane++)"):
                 lines.add("const int64_t here = first + lane;")
-                _decode(lines, "here", self.product.axes[role])
+                decode(lines, "here", self.product.axes[role])
                 lines.add(f"{place} = here < stop ? {self._factor(role)} : 0;")
 
     def _far_panel(self, lines: Lines, role: AxisRole, width: int, terms: tuple[str, str]) -> None:
@@ -272,11 +179,11 @@ class _Writer:
                 lines.add("const int64_t here = first + lane;")
                 with lines.block("if (here >= stop)"):
                     lines.add("memset(lines[lane], 0, sizeof lines[lane]);", "continue;")
-                _decode(lines, "here", axes[role])
+                decode(lines, "here", axes[role])
                 if len(axes["k"]) == 1:
                     lines.pragma("simd")
                 with lines.block("for (int64_t k = from; k < until; k++)"):
-                    _decode(lines, "k", axes["k"])
+                    decode(lines, "k", axes["k"])
                     lines.add(f"lines[lane][k - from] = {self._factor(role)};")
             start = f"to + (from - {low}) * {width}"
             suffix = self.blocks.micro.suffix
@@ -287,7 +194,7 @@ class _Writer:
         extents = self.product.root.extents()
         return expression(self.product.factor(role), extents, Memory(extents))
 
-    def _is_near(self, role: AxisRole) -> bool:
+    def is_near(self, role: AxisRole) -> bool:
         """Say whether neighbours along m or n lie side by side."""
         axes = self.product.axes[role]
         whole = replace(self.product.root, body=self.product.factor(role))
@@ -315,15 +222,34 @@ class _Writer:
                 f"const int64_t columns = {_least(self._left('block'), blocks.columns)};",
                 f"const {self.value} *right = packed + {self._block()};",
             )
-            _decode(lines, "batch", product.axes["batch"])
+            decode(lines, "batch", product.axes["batch"])
             terms = product.size("k")
             with lines.block(f"for (int64_t term = 0; term < {terms}; term += {blocks.depth})"):
                 self._multiply(lines, micro)
             with lines.block("for (int64_t line = 0; line < rows; line++)"):
-                self._finish(lines)
+                self._finish(lines, blocks.stride)
 
     def _block(self) -> str:
         return f"(batch * {self.count} + block) * {self.blocks.panels * self.panel}"
+
+    def rows(self, lines: Lines) -> None:
+        """Write the loop over rows whose sums are in memory already."""
+        product = self.product
+        rows, columns = product.size("m"), product.size("n")
+        if product.size("batch") * rows * columns >= self.context.limits.parallel_points:
+            lines.pragma("parallel for collapse(2) schedule(static)")
+        heads = (
+            f"for (int64_t batch = 0; batch < {product.size('batch')}; batch++)",
+            f"for (int64_t line = 0; line < {rows}; line++)",
+        )
+        with lines.blocks(*heads):
+            lines.add(
+                f"char *mine = scratch + (size_t)omp_get_thread_num() * {self.scratch_bytes};",
+                f"const int64_t top = 0, first = 0, columns = {columns};",
+                f"const {self.value} *tile = {pointer(product.sums)} + batch * {rows * columns};",
+            )
+            decode(lines, "batch", product.axes["batch"])
+            self._finish(lines, columns)
 
     def _multiply(self, lines: Lines, micro: Micro) -> None:
         blocks, terms = self.blocks, self.product.size("k")
@@ -333,7 +259,7 @@ class _Writer:
                 f"{self.value} *restrict to = left + at * depth;",
                 "const int64_t first = top + at, stop = top + rows;",
             )
-            panel = self._near_panel if self._is_near("m") else self._far_panel
+            panel = self._near_panel if self.is_near("m") else self._far_panel
             panel(lines, "m", micro.rows, ("term", "(term + depth)"))
         with lines.blocks(
             f"for (int64_t across = 0; across < columns; across += {micro.columns})",
@@ -345,11 +271,12 @@ class _Writer:
                 f"{micro.name}(depth, left + at * depth, b, c, {blocks.stride}, term > 0);",
             )
 
-    def _finish(self, lines: Lines) -> None:
-        product, blocks = self.product, self.blocks
+    def _finish(self, lines: Lines, stride: int) -> None:
+        """Write the statements of a row of the tile."""
+        product = self.product
         lines.add("const int64_t down = top + line;")
-        _decode(lines, "down", product.axes["m"])
-        start = f"tile + line * {blocks.stride}"
+        decode(lines, "down", product.axes["m"])
+        start = f"tile + line * {stride}"
         buffers = f"(mine + {self.left_bytes + self.tile_bytes})"
         if not product.folded:
             lines.add(f"const {self.value} *restrict sums = {start};")
@@ -360,20 +287,9 @@ class _Writer:
             lines.add(f"const {self.value} *restrict sums = {start} + part;")
             if product.outer:
                 lines.add(f"const int64_t across = (first + part) / {width};")
-                _decode(lines, "across", product.outer)
+                decode(lines, "across", product.outer)
             write_row(lines, self.row, buffers=buffers)
 
 
 def _least(left: str, most: int) -> str:
     return f"{left} < {most} ? {left} : {most}"
-
-
-def _decode(lines: Lines, flat: str, axes: Sequence[Axis]) -> None:
-    """Give the axes of a role their values at a flat number."""
-    below = 1
-    for place, each in reversed(list(enumerate(axes))):
-        text = f"{flat} / {below}" if below > 1 else flat
-        if place:
-            text = f"{text} % {each.extent}"
-        lines.add(f"const int64_t {axis_name(each.name)} = {text};")
-        below *= each.extent

@@ -73,11 +73,14 @@ def _prefers_lanes(row: Row, last: Axis) -> bool:
 
 
 def _with_lanes(row: Row, around: Sequence[Axis]) -> Row:
-    """Take as many rows together as fit the cache with their buffers, and leave many blocks."""
+    """Take as many rows together as fit the cache with their buffers, and leave a few blocks.
+
+    Wide blocks count more than many: each of their lines may lie on another page.
+    """
     limits, last = row.context.limits, around[-1]
     room = row.context.target.cache_bytes // 2 // max(1, scratch_bytes(row))
     lanes = max(min(limits.lanes, last.extent), 1)
-    while lanes > SHORT and (lanes > room or points(around) < lanes * limits.few):
+    while lanes > SHORT and (lanes > room or 4 * points(around) < lanes * limits.few):
         lanes //= 2
     return replace(row, lane=last, lanes=lanes)
 

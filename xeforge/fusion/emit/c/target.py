@@ -22,6 +22,7 @@ class Limits:
         lanes: Rows that are computed together where vectors run across rows.
         lane_chunk: As `chunk`, for each of these rows.
         few: Fewer elements or rows than this do not share out well among threads.
+        dot_rows: Products of no more rows are single folds: nothing is packed.
         tile_rows: Rows of a block of a contraction, where the caches allow so many.
     """
 
@@ -29,9 +30,10 @@ class Limits:
     block_points: int = 8192
     parts: int = 64
     chunk: int = 1024
-    lanes: int = 128
+    lanes: int = 1024
     lane_chunk: int = 128
     few: int = 16
+    dot_rows: int = 3
     tile_rows: int = 96
 
 

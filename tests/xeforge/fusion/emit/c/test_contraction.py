@@ -9,6 +9,7 @@ from tests.xeforge.fusion.emit.c.programs import TARGET
 from tests.xeforge.fusion.emit.c.programs import build_all
 from tests.xeforge.fusion.emit.c.programs import faults
 from tests.xeforge.fusion.emit.c.programs import fused
+from tests.xeforge.fusion.emit.c.programs import in_dtype
 from tests.xeforge.fusion.graphs import Recorder
 from tests.xeforge.fusion.graphs import program_of
 from xeforge.fusion.emit.c.micro import choose
@@ -84,6 +85,18 @@ def test_infinities_and_nan_of_one_row_stay_in_it(made):
     x = np.array(given[name])
     x[3, 5], x[34, 0] = np.inf, np.nan
     assert faults(program, run, {**given, name: x}) == []
+
+
+def test_sums_in_halves_are_kept_wider_or_rounded_at_each_step(tmp_path):
+    recorders = {name: Recorder() for name in ("plain", "few rows")}
+    programs = [
+        in_dtype(program_of(each, CASES[name](each)), "bfloat16")
+        for name, each in recorders.items()
+    ]
+    runs = build_all([fused(each) for each in programs], tmp_path)
+    for program, run, each in zip(programs, runs, recorders.values(), strict=True):
+        assert program.statements[0].reduce.dtype == "bfloat16"
+        assert faults(program, run, each.given()) == []
 
 
 @pytest.mark.parametrize("target", [AVX512, AVX2, X86])
