@@ -59,7 +59,7 @@ def emit_contraction(
     Raises:
         CannotEmit: No matrix unit takes the dtype of the factors.
     """
-    writer = _Contraction(group, program, tiles[0])
+    writer = _Contraction(group, program, tiles)
     writer.write()
     is_persistent = tiles[0].form == "persistent"
     grids = [writer.layout.tile_count(each) for each in tiles]
@@ -81,9 +81,9 @@ def emit_contraction(
 class _Contraction:
     """Writes the body of one kernel."""
 
-    def __init__(self, group: Group, program: Program, tile: Tile) -> None:
+    def __init__(self, group: Group, program: Program, tiles: Sequence[Tile]) -> None:
         self.group = group
-        self.tile = tile
+        self.tile = tiles[0]
         self.lines = Lines()
         self._names = Names()
         self.has_descriptors = False
@@ -92,7 +92,7 @@ class _Contraction:
         root = group.statements[0]
         if root.reduce is None or root.reduce.dtype != "float32":
             raise CannotEmit(f"{root.name}: products are not summed in float32")
-        self.layout = Layout.of(group, self._names, tile)
+        self.layout = Layout.of(group, self._names, tiles)
         names, layout = self._names, self.layout
         spans = (layout.batch, layout.m, layout.n)
         self._k = Span(names.fresh("k"), tuple(group.axes["k"]), is_block=True)
@@ -217,9 +217,8 @@ class _Contraction:
         layout, width = self.layout, self.group.extent("k")
         side = "[None, :]" if factor.side == "m" else "[:, None]"
         name = self._names.fresh("k_across" if factor.side == "m" else "k_down")
-        inside = (
-            self._names.fresh(f"{name}_inside") if width % self.tile.k or layout.varies else None
-        )
+        is_ragged = any(width % each.k for each in layout.tiles)
+        inside = self._names.fresh(f"{name}_inside") if is_ragged else None
         span = Span(name, tuple(self.group.axes["k"]), is_block=True, inside=inside)
         self.values.frame.replace(self._k, span)
         self._k = span

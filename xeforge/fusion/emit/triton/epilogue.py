@@ -36,7 +36,7 @@ class Layout:
         sizes: Points of batch, m and n.
         piece: Elements of n that folds fold away; 0: there are no folds.
         padded: The next power of two.
-        varies: Whether the kernel has several configs, so that no mask may be left out.
+        tiles: All that the kernel may be launched with; a mask is left out where none needs it.
     """
 
     batch: Span
@@ -53,19 +53,19 @@ class Layout:
     sizes: tuple[int, int, int]
     piece: int
     padded: int
-    varies: bool
+    tiles: tuple[Tile, ...]
 
     @classmethod
-    def of(cls, group: Group, names: Names, tile: Tile, *, varies: bool = False) -> "Layout":
+    def of(cls, group: Group, names: Names, tiles: Sequence[Tile]) -> "Layout":
         """Name everything, and find out which masks are needed."""
         blocks = [names.fresh(each) for each in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M")]
         sizes = (group.extent("batch"), group.extent("m"), group.extent("n"))
         piece = math.prod(each.extent for each in folded(group)) if folded(group) else 0
         padded = power_of_two(piece) if piece else 1
         is_even = piece in (0, padded) or piece == sizes[2]
-        is_ragged = varies or sizes[1] % tile.m
+        is_ragged = any(sizes[1] % each.m for each in tiles)
         m_inside = names.fresh("m_inside") if is_ragged else None
-        is_ragged = varies or not is_even or sizes[2] % tile.n
+        is_ragged = not is_even or any(sizes[2] % each.n for each in tiles)
         n_inside = names.fresh("n_inside") if is_ragged else None
         return cls(
             Span(names.fresh("batch"), tuple(group.axes["batch"]), is_block=False),
@@ -79,7 +79,7 @@ class Layout:
             sizes=sizes,
             piece=piece,
             padded=padded,
-            varies=varies,
+            tiles=tuple(tiles),
         )
 
     @property
@@ -284,8 +284,8 @@ class Epilogue:
         if name == "m_rows":
             is_needed = layout.m.inside is not None
         else:
-            per_tile = self.tile.n // layout.padded
-            is_needed = layout.varies or layout.pieces % per_tile != 0
+            counts = [each.n // layout.padded for each in layout.tiles]
+            is_needed = any(layout.pieces % each for each in counts)
         return self.values.names.fresh(f"{name}_inside") if is_needed else None
 
     def _in_halves(self, total: str) -> None:

@@ -157,7 +157,9 @@ def _launch(kernel: Kernel, variables: Mapping[str, str]) -> Iterator[str]:
         words += [f"num_warps={config.num_warps}"]
         if config.num_stages > 1:
             words += [f"num_stages={config.num_stages}"]
-    yield from call_lines(f"{kernel.name}[({kernel.grid},)]", words)
+    is_chosen = len(kernel.configs) > 1
+    grid = f"lambda meta: ({kernel.grid},)" if is_chosen else f"({kernel.grid},)"
+    yield from call_lines(f"{kernel.name}[{grid}]", words)
 
 
 def used_helpers(kernels: Iterable[Kernel]) -> set[str]:
