@@ -13,6 +13,7 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from tests.xeforge.fusion.random_graphs import Grower
 from xeforge.errors import UserError
 from xeforge.fusion.emit.triton.contraction import problem_of
 from xeforge.fusion.emit.triton.file import emit
+from xeforge.fusion.emit.triton.split import split_sum
 from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.target import find_target
 from xeforge.fusion.emit.triton.tile import Tile
@@ -115,7 +117,18 @@ def plans(
     for each in search(program, H200)[: None if with_nests else 2]:
         if all(each.plan.groups != plan.groups for _, plan in found):
             found.append((each.name, roundings.run(each.plan) if drops_roundings else each.plan))
+    found += [(f"{name}_split", cut) for name, plan in found[:1] for cut in _cut(plan)]
     return tuple(found)
+
+
+def _cut(plan: Plan) -> Iterator[Plan]:
+    """Yield a plan with the sum of a contraction in parts, where one has equal parts."""
+    for group in plan.groups:
+        deep = group.extent("k") if group.family == "contraction" else 1
+        parts = next((each for each in (4, 3, 2) if deep % each == 0 and deep > each), None)
+        if parts is not None and len(group.axes["k"]) == 1:
+            yield split_sum(plan, group.name, parts)
+            return
 
 
 def targets(*, is_product: bool) -> tuple[TritonTarget, ...]:

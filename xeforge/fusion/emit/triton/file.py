@@ -17,6 +17,7 @@ from xeforge.fusion.emit.triton.scalar import helper_source
 from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.tile import Tile
 from xeforge.fusion.emit.triton.tile import candidates
+from xeforge.fusion.emit.triton.words import CannotEmit
 from xeforge.fusion.front.graph import Tensor
 from xeforge.fusion.plan import Group
 from xeforge.fusion.plan import Plan
@@ -64,5 +65,7 @@ def _kernel(group: Group, plan: Plan, target: TritonTarget, tiles: Sequence[Tile
         return emit_rows(group, plan.program, target)
     if group.family == "contraction":
         chosen = tiles or candidates(problem_of(group, plan.program), target)[:1]
+        if not chosen:
+            raise CannotEmit(f"no tile of {group.name} fits into the target's memory")
         return emit_contraction(group, plan.program, target, chosen)
     return emit_flat(group, plan.program)
