@@ -63,8 +63,7 @@ def compare(
     is_exact = not own.dtype.is_floating_point
     numbers = _values(got, expected, own, 0.0 if is_exact else rtol, 0.0 if is_exact else atol)
     numbers["unwritten_count"] = unwritten_count
-    has_wide = wide is not None and wide.shape == own.shape and own.dtype.is_floating_point
-    if has_wide and reference_error is None:
+    if reference_error is None and wide is not None and not is_exact and wide.shape == own.shape:
         reference_error = number(_error_of(own.double(), expected))
     return evidence | numbers | {"reference_error": reference_error}, differing
 

@@ -25,7 +25,7 @@ def _fold_at_once() -> None:
     """
     from triton.runtime.interpreter import ReduceOps  # noqa: PLC0415  after the choice above
 
-    slow = ReduceOps.apply_impl
+    slow: Any = ReduceOps.apply_impl
     if slow.__name__ == "fold":
         return
 

@@ -24,6 +24,7 @@ from xeforge.domain.evidence import Evidence
 from xeforge.domain.evidence import Finding
 from xeforge.domain.problem import Problem
 from xeforge.domain.problem import Workload
+from xeforge.domain.submission import SourceFile
 from xeforge.fusion.driver import Compilation
 from xeforge.fusion.driver import Options
 from xeforge.fusion.driver import compile_graph
@@ -318,7 +319,9 @@ def _examined(
     compiler: Compiler, evaluator: Evaluator, source: str, cases: Sequence[Case]
 ) -> Verification:
     problem = compiler.problem
-    gated = gate.gate(problem, source, compiler.device)
+    # The module is no kernel that these must stay like; what they return is compared below.
+    alone = replace(problem, kernel=SourceFile(problem.kernel.path, source))
+    gated = gate.gate(alone, source, compiler.device)
     evidence = evaluator.examine(problem, source, cases)
     compared = [each for each in evidence.cases if each.status is CaseStatus.RAN]
     unchecked = tuple(

@@ -15,6 +15,8 @@ from xeforge.errors import BadRequest
 from xeforge.fusion.algebra.engine import Rewritten
 from xeforge.fusion.algebra.engine import rewrite
 from xeforge.fusion.algebra.explain import explain as explain_algebra
+from xeforge.fusion.algebra.work import APART
+from xeforge.fusion.algebra.work import JOINED
 from xeforge.fusion.emit.triton.contraction import problem_of
 from xeforge.fusion.emit.triton.file import emit
 from xeforge.fusion.emit.triton.model import ANY_ARGUMENTS
@@ -168,7 +170,7 @@ def compile_graph(
     """
     options = options or Options()
     target = triton_target(device, options.precision)
-    rewritten = rewrite(graph, is_measured=options.proofs) if options.algebra else None
+    rewritten = _rewritten(graph, options) if options.algebra else None
     program = lower(graph if rewritten is None else rewritten.after)
     machine = replace(machine_of(device), has_matrix_units=options.matrix_units)
     frame = Frame((*graph.inputs, *graph.parameters), target, parameters, tail)
@@ -177,6 +179,12 @@ def compile_graph(
         for each in _plans(program, machine, is_fused=options.fusion)
     )
     return Compilation(rewritten, program, built)
+
+
+def _rewritten(graph: Graph, options: Options) -> Rewritten:
+    # Where statements are fused, what follows a product costs no traffic of its own.
+    model = JOINED if options.fusion else APART
+    return rewrite(graph, model=model, is_measured=options.proofs)
 
 
 def _plans(program: Program, machine: Machine, *, is_fused: bool) -> Iterator[Candidate]:

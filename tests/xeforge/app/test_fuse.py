@@ -57,6 +57,17 @@ def test_kernels_are_verified_explained_and_written(xeforge, reference, tmp_path
     assert "def get_inputs():" in text
 
 
+def test_modules_without_parameters_and_inner_functions_may_go(xeforge, tmp_path):
+    path = tmp_path / "ref.py"
+    text = REFERENCE.format(body="scaled(self.act(self.lin(x)))")
+    text = text.replace(
+        "torch.nn.Linear(6, 3)", "torch.nn.Linear(6, 3); self.act = torch.nn.ReLU()"
+    )
+    path.write_text(f"{text}\ndef scaled(x):\n    return 2 * x\n")
+    done = xeforge("fuse", path, "--device", "cpu")
+    assert done.code == 6, done.err
+
+
 def test_a_module_is_verified_in_the_mode_that_is_compiled(xeforge, reference):
     body = "torch.nn.functional.dropout(self.lin(x), 0.5, self.training)"
     assert xeforge("fuse", reference(body), "--device", "cpu").code == 6
