@@ -222,6 +222,8 @@ def _print(title: str, outcome: "Outcome", *, explain: bool) -> None:
     if explain:
         _print_graph(found.graph)
         tell(found.compilation.explain())
+    if found.graph.updated:
+        tell(f"  not done by the kernels: the module's updates of {', '.join(found.graph.updated)}")
     _print_plans(found)
     _print_chosen(outcome)
     if outcome.verification is not None:
@@ -234,8 +236,6 @@ def _print_graph(graph: Graph) -> None:
     for node in graph.nodes:
         tell(f"  line {node.line or '?':>4} {node.name} = {_call(node)}: {_type(node)}")
     tell(f"  returns {', '.join(graph.outputs)}")
-    if graph.updated:
-        tell(f"  updates {', '.join(graph.updated)}")
 
 
 def _print_plans(found: "Fused") -> None:
@@ -262,7 +262,7 @@ def _print_chosen(outcome: "Outcome") -> None:
 
 
 def _print_verification(shown: "Verification") -> None:
-    where = "in Triton's interpreter" if shown.interpreted else "on the device"
+    where = "in Triton's interpreter" if shown.interpreted else "by running them here"
     tell(f"  right on {shown.cases} cases at {shown.shapes} shapes, {where}")
     for each in shown.unchecked:
         tell(f"  not checked: {each}")

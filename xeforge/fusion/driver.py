@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import Literal
+from typing import TypeAlias
 
 from xeforge.domain.device import Device
 from xeforge.errors import BadRequest
@@ -17,6 +19,9 @@ from xeforge.fusion.algebra.engine import rewrite
 from xeforge.fusion.algebra.explain import explain as explain_algebra
 from xeforge.fusion.algebra.work import APART
 from xeforge.fusion.algebra.work import JOINED
+from xeforge.fusion.emit.c.module import write_module
+from xeforge.fusion.emit.c.target import CpuTarget
+from xeforge.fusion.emit.c.target import find_target as find_cpu
 from xeforge.fusion.emit.triton.contraction import problem_of
 from xeforge.fusion.emit.triton.file import emit
 from xeforge.fusion.emit.triton.model import ANY_ARGUMENTS
@@ -30,6 +35,7 @@ from xeforge.fusion.front.graph import Graph
 from xeforge.fusion.front.graph import Tensor
 from xeforge.fusion.fuse import roundings
 from xeforge.fusion.fuse.explain import explain as explain_plan
+from xeforge.fusion.fuse.machine import CPU
 from xeforge.fusion.fuse.machine import Machine
 from xeforge.fusion.fuse.machine import machine_of
 from xeforge.fusion.fuse.search import Candidate
@@ -61,9 +67,39 @@ class Options:
     proofs: bool = True
 
 
+Language: TypeAlias = Literal["triton", "c"]
+
+
+@dataclass(frozen=True, slots=True)
+class CFrame:
+    """What a C file with its loader needs beside a plan.
+
+    Attributes:
+        tensors: Of the graph.
+        target: Level of vector instructions.
+        parameters: Of the constructor.
+        tail: Text behind the class.
+    """
+
+    tensors: tuple[Tensor, ...]
+    target: CpuTarget
+    parameters: str
+    tail: str
+
+    def source(self, plan: Plan) -> str:
+        """Return a plan's file."""
+        return write_module(
+            plan, self.target, self.tensors, parameters=self.parameters, tail=self.tail
+        )
+
+    def sources(self, plan: Plan) -> Iterator[str]:
+        """Yield the one file there is."""
+        yield self.source(plan)
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a file of kernels needs beside a plan.
+    """What a file of Triton kernels needs beside a plan.
 
     Attributes:
         tensors: Of the graph.
@@ -83,6 +119,18 @@ class Frame:
             plan, self.tensors, self.target, tiles, parameters=self.parameters, tail=self.tail
         )
 
+    def sources(self, plan: Plan) -> Iterator[str]:
+        """Yield the file, then files with fewer stages and with other tiles."""
+        choices = {
+            group.name: _tiles(problem_of(group, plan.program), self.target)
+            for group in plan.groups
+            if group.family == "contraction"
+        }
+        yield self.source(plan)
+        for rank in range(1, max(map(len, choices.values()), default=0)):
+            tiles = {name: [each[min(rank, len(each) - 1)]] for name, each in choices.items()}
+            yield self.source(plan, tiles)
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
@@ -96,7 +144,7 @@ class Built:
 
     candidate: Candidate
     source: str
-    frame: Frame
+    frame: Frame | CFrame
 
     @property
     def name(self) -> str:
@@ -104,20 +152,11 @@ class Built:
         return self.candidate.name
 
     def sources(self) -> Iterator[str]:
-        """Yield the file, then files with fewer stages and with other tiles.
+        """Return the file, then others of the same plan.
 
         For when the compiler says that the first one needs more of a device than there is.
         """
-        plan, target = self.candidate.plan, self.frame.target
-        choices = {
-            group.name: _tiles(problem_of(group, plan.program), target)
-            for group in plan.groups
-            if group.family == "contraction"
-        }
-        yield self.source
-        for rank in range(1, max(map(len, choices.values()), default=0)):
-            tiles = {name: [each[min(rank, len(each) - 1)]] for name, each in choices.items()}
-            yield self.frame.source(plan, tiles)
+        return self.frame.sources(self.candidate.plan)
 
     def explain(self) -> str:
         """Return the plan as text."""
@@ -132,11 +171,13 @@ class Compilation:
         rewritten: What algebra made of it; None where it was switched off.
         program: The lowered graph.
         built: The fastest by the model first, the unfused one last.
+        language: Of the sources.
     """
 
     rewritten: Rewritten | None
     program: Program
     built: tuple[Built, ...]
+    language: Language = "triton"
 
     def explain(self) -> str:
         """Return everything that was decided, step by step."""
@@ -169,16 +210,32 @@ def compile_graph(
         CannotEmit: Something has no form in Triton.
     """
     options = options or Options()
-    target = triton_target(device, options.precision)
+    tensors = (*graph.inputs, *graph.parameters, *graph.unread)
+    frame = _frame(device, options, tensors, parameters, tail)
     rewritten = _rewritten(graph, options) if options.algebra else None
     program = lower(graph if rewritten is None else rewritten.after)
-    machine = replace(machine_of(device), has_matrix_units=options.matrix_units)
-    frame = Frame((*graph.inputs, *graph.parameters), target, parameters, tail)
+    language: Language = "c" if isinstance(frame, CFrame) else "triton"
+    machine = CPU if language == "c" else machine_of(device)
+    machine = replace(machine, has_matrix_units=options.matrix_units)
     built = tuple(
         Built(each, frame.source(each.plan), frame)
         for each in _plans(program, machine, is_fused=options.fusion)
     )
-    return Compilation(rewritten, program, built)
+    return Compilation(rewritten, program, built, language)
+
+
+def _frame(
+    device: Device, options: Options, tensors: tuple[Tensor, ...], parameters: str, tail: str
+) -> Frame | CFrame:
+    if device.backend != "cpu":
+        return Frame(tensors, triton_target(device, options.precision), parameters, tail)
+    if options.precision not in (None, "ieee"):
+        raise BadRequest(
+            f"{device.name} has no float32 products as {options.precision}",
+            field="precision",
+            remedy="ieee is what C computes",
+        )
+    return CFrame(tensors, find_cpu("cpu"), "" if parameters == ANY_ARGUMENTS else parameters, tail)
 
 
 def _rewritten(graph: Graph, options: Options) -> Rewritten:
@@ -214,7 +271,7 @@ def triton_target(device: Device, precision: Precision | None = None) -> TritonT
         raise BadRequest(
             f"no kernels are emitted for {device.name}",
             field="target",
-            remedy="nvidia-h200 is a target",
+            remedy="nvidia-h200 and generic-cpu are targets",
         )
     target = target.with_units(device.compute_units)
     if precision is None:

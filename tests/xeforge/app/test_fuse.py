@@ -68,6 +68,20 @@ def test_modules_without_parameters_and_inner_functions_may_go(xeforge, tmp_path
     assert done.code == 6, done.err
 
 
+def test_c_is_written_for_a_processor_and_run(xeforge, tmp_path):
+    path, out = tmp_path / "ref.py", tmp_path / "fused.py"
+    text = REFERENCE.format(body="torch.softmax(self.lin(x), 1)")
+    unread = "; self.unread = torch.nn.Linear(2, 2)"
+    path.write_text(text.replace("torch.nn.Linear(6, 3)", f"torch.nn.Linear(6, 3){unread}"))
+    done = xeforge("fuse", path, "--device", "cpu", "--target", "generic-cpu", "-o", out)
+    assert done.code == 6, done.err
+    assert "right on 1 cases at 1 shapes, by running them here" in done.out
+    written = out.read_text()
+    assert "SOURCE = " in written
+    assert "unread.weight" in written
+    assert "def get_inputs():" in written
+
+
 def test_a_module_is_verified_in_the_mode_that_is_compiled(xeforge, reference):
     body = "torch.nn.functional.dropout(self.lin(x), 0.5, self.training)"
     assert xeforge("fuse", reference(body), "--device", "cpu").code == 6
@@ -118,6 +132,7 @@ def test_wrong_kernels_are_a_fault_of_ours_and_not_written():
         (("--precision", "fp8"), "no float32 products as fp8"),
         (("--target", "intel-b580"), "no kernels are emitted for intel-b580"),
         (("--target", "nvidia-z1"), "nvidia-z1"),
+        (("--target", "generic-cpu", "--precision", "tf32"), "no float32 products as tf32"),
         (("-o", "/proc/none/out.py"), "/proc/none"),
     ],
 )

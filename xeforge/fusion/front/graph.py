@@ -99,6 +99,8 @@ class Graph:
         mode: Whether the module was in train mode (batch statistics) or in eval mode.
         updated: Buffers that the module updates beside its outputs; only the running statistics
             of batch norms in train mode. Who computes the graph must update them as well.
+        unread: Parameters and buffers of the module that no node reads; who stands in for the
+            module has them too, so that its state loads.
     """
 
     inputs: tuple[Tensor, ...]
@@ -107,6 +109,7 @@ class Graph:
     outputs: tuple[str, ...]
     mode: Mode
     updated: tuple[str, ...] = field(default=())
+    unread: tuple[Tensor, ...] = field(default=())
 
     def tensors(self) -> Mapping[str, Tensor]:
         """Return what the graph is given, by name."""

@@ -25,6 +25,7 @@ def dump_graph(graph: Graph) -> dict[str, Any]:
         "nodes": [_dump_node(each) for each in graph.nodes],
         "outputs": list(graph.outputs),
         "updated": list(graph.updated),
+        "unread": [_dump_tensor(each) for each in graph.unread],
     }
 
 
@@ -42,6 +43,7 @@ def load_graph(data: object) -> Graph:
         nodes=tuple(map(_load_node, record.take_all("nodes", dict))),
         outputs=record.take_all("outputs", str),
         updated=record.take_all("updated", str),
+        unread=tuple(map(_load_tensor, record.take_all("unread", dict))),
     )
     record.close()
     check_graph(graph)

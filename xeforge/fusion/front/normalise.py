@@ -66,6 +66,7 @@ def normalise(exported: Exported, mode: Mode) -> Graph | Refused:
         outputs=outputs,
         mode=mode,
         updated=updated,
+        unread=tuple(each for each in exported.tensors if each.name not in read and each.path),
     )
     refusals += judge_graph(graph, rewriting.random)
     if refusals:

@@ -13,17 +13,27 @@ from xeforge.fusion.ir import Array
 from xeforge.fusion.plan import Plan
 
 
-def write_module(plan: Plan, target: CpuTarget, tensors: Sequence[Tensor]) -> str:
+def write_module(
+    plan: Plan,
+    target: CpuTarget,
+    tensors: Sequence[Tensor],
+    *,
+    parameters: str = "",
+    tail: str = "",
+) -> str:
     """Return the text of a module with a class ``Model``.
 
-    ``Model()`` has parameters and buffers under the paths that the tensors name, uninitialised
-    until ``load_state_dict``; calling it takes the inputs in the program's order and returns one
-    tensor, or a tuple where there are several outputs. Gradients do not flow through it.
+    ``Model`` has parameters and buffers under the paths that the tensors name, those that nothing
+    reads as well, uninitialised until ``load_state_dict``. Calling it takes the inputs in the
+    program's order and returns one tensor, or a tuple where there are several outputs. Gradients
+    do not flow through it.
 
     Args:
         plan: What is computed.
         target: What the processor must have; the file checks it when it is used.
         tensors: Of the graph: `Tensor.path` says where in the module each parameter is.
+        parameters: Of the constructor, as source text without ``self``; they are not used.
+        tail: Text behind the class: ``get_inputs`` and ``get_init_inputs``; empty: none.
 
     Raises:
         BadRequest: A parameter has no path, so nobody could give it its values.
@@ -39,6 +49,9 @@ def write_module(plan: Plan, target: CpuTarget, tensors: Sequence[Tensor]) -> st
         "NEEDS": repr(target.flags),
         "ENTRY": repr(source.entry),
         "GIVEN": _listed(given),
+        "STATE": _listed([_state(each) for each in tensors if each.path]),
+        "PARAMETERS": ", ".join(filter(None, ("self", parameters))),
+        "TAIL": f"\n\n{tail.strip()}\n" if tail.strip() else "",
         "RESULTS": _listed(results),
     }
     text = MODULE
@@ -47,12 +60,15 @@ def write_module(plan: Plan, target: CpuTarget, tensors: Sequence[Tensor]) -> st
     return text
 
 
-def _given(
-    array: Array, known: Mapping[str, Tensor]
-) -> tuple[str, str, tuple[int, ...], str, bool]:
-    """Return name, path, shape, dtype and whether it is a buffer."""
+def _state(tensor: Tensor) -> tuple[str, tuple[int, ...], str, bool]:
+    """Return path, shape, dtype and whether it is a buffer."""
+    return (tensor.path, tensor.shape, tensor.dtype, tensor.role == "buffer")
+
+
+def _given(array: Array, known: Mapping[str, Tensor]) -> tuple[str, str, tuple[int, ...], str]:
+    """Return name, path, shape and dtype."""
     if array.role == "input":
-        return (array.name, "", array.shape, array.dtype, False)
+        return (array.name, "", array.shape, array.dtype)
     tensor = known.get(array.name)
     if tensor is None or not tensor.path:
         raise BadRequest(
@@ -60,7 +76,7 @@ def _given(
             field=array.name,
             remedy="register it as a buffer of the module",
         )
-    return (array.name, tensor.path, array.shape, array.dtype, tensor.role == "buffer")
+    return (array.name, tensor.path, array.shape, array.dtype)
 
 
 def _listed(rows: Sequence[tuple[object, ...]]) -> str:

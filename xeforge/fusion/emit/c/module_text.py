@@ -20,7 +20,9 @@ import tempfile
 
 import torch
 
-# Name, path in the state dict (none for inputs), shape, dtype, whether it is a buffer.
+# Path in the state dict, shape, dtype, whether it is a buffer.
+STATE = <<STATE>>
+# Name, path in the state dict (none for inputs), shape, dtype.
 GIVEN = <<GIVEN>>
 # Name, shape, dtype.
 RESULTS = <<RESULTS>>
@@ -81,12 +83,11 @@ def pointers(tensors):
 class Model(torch.nn.Module):
     """Computes what the module that it was made of computes, at the same shapes."""
 
-    def __init__(self):
+    def __init__(<<PARAMETERS>>):
         super().__init__()
         self._entry = compiled()
-        for _, path, shape, dtype, is_buffer in GIVEN:
-            if path:
-                self._place(path, torch.empty(shape, dtype=getattr(torch, dtype)), is_buffer)
+        for path, shape, dtype, is_buffer in STATE:
+            self._place(path, torch.empty(shape, dtype=getattr(torch, dtype)), is_buffer)
 
     def _place(self, path, values, is_buffer):
         *owners, name = path.split(".")
@@ -110,9 +111,10 @@ class Model(torch.nn.Module):
             raise TypeError(f"{len(inputs)} inputs are given, {wanted} are wanted")
         passed = iter(inputs)
         given = []
-        for name, path, shape, dtype, _ in GIVEN:
+        for name, path, shape, dtype in GIVEN:
             tensor = self._tensor(path) if path else next(passed)
-            found = (tuple(tensor.shape), str(tensor.dtype), tensor.device.type)
+            memory = tensor.untyped_storage().device.type
+            found = (tuple(tensor.shape), str(tensor.dtype), memory)
             if found != (shape, f"torch.{dtype}", "cpu"):
                 raise TypeError(f"{path or name}: {found}, wanted is {shape}, {dtype} on the cpu")
             given.append(tensor.detach().contiguous())
@@ -120,4 +122,4 @@ class Model(torch.nn.Module):
         if self._entry(pointers(given), pointers(results)):
             raise MemoryError("no memory for intermediates")
         return results[0] if len(results) == 1 else tuple(results)
-'''
+<<TAIL>>'''
