@@ -20,9 +20,10 @@ from xeforge.fusion.front.graph_json import loads_graph
 X = Tensor("x", (4, 6), "float16", "input")
 HALF = Tensor("half", (), "float32", "constant", value=0.5, path="lifted")
 FLAG = Tensor("flag", (), "bool", "constant", value=True)
+KEPT = Tensor("kept", (2,), "int64", "buffer", path="counts")
 FILL = Node("fill", "masked_fill", (Ref("x"), Ref("x"), -math.inf), {}, (4, 6), "float16", 3)
 MOST = Node("most", "max", (Ref("fill"), 1, True), {"odd": (None, "word")}, (4, 1), "float16", 4, 0)
-GRAPH = Graph((X,), (HALF, FLAG), (FILL, MOST), ("most", "x"), "train")
+GRAPH = Graph((X,), (HALF, FLAG), (FILL, MOST), ("most", "x"), "train", (), (KEPT,))
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 ARGUMENTS = st.recursive(
@@ -71,6 +72,7 @@ def _changed(path, value):
         (["inputs", 0, "role"], "guest"),
         (["inputs", 0, "surplus"], 1),
         (["parameters", 0, "value"], "0.5"),
+        (["unread", 0, "role"], "guest"),
         (["nodes", 0, "args", 0], {"ref": "nobody"}),
         (["nodes", 0, "args", 0], {"ref": "x", "more": 1}),
         (["nodes", 0, "args", 2], {"float": "big"}),

@@ -37,6 +37,14 @@ def test_only_what_an_output_needs_is_kept():
     assert [each.name for each in found.nodes] == ["a"]
 
 
+def test_state_that_nothing_reads_is_remembered_apart():
+    read = Tensor("w", (4, 6), "float32", "parameter", path="a.w")
+    unread = Tensor("u", (2,), "float32", "buffer", path="a.u")
+    lifted = Tensor("c", (), "float32", "constant", value=1.0)
+    found = graph_of(call("a", "add", "x", "w"), tensors=(read, unread, lifted))
+    assert (found.parameters, found.unread) == ((read,), (unread,))
+
+
 def test_an_output_may_be_an_input():
     found = graph_of(call("a", "clone", "x"))
     assert (found.nodes, found.outputs) == ((), ("x",))
