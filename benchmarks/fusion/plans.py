@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from typing import cast
@@ -76,6 +77,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--dtype", default="float16")
     parser.add_argument("--without", choices=("algebra", "fusion", "matrix_units"), default=None)
     parser.add_argument("--sources", type=Path, help="folder for the files that were made")
+    parser.add_argument("--tiles", type=int, default=4, help="files of each plan")
     return parser.parse_args()
 
 
@@ -107,10 +109,19 @@ def _row(
         return {"refused": [str(error)]}
     row = {"seconds": time.perf_counter() - started, **_facts(made)}
     if options.sources:
-        options.sources.mkdir(parents=True, exist_ok=True)
-        path = options.sources / f"graph_{graph.id}_{options.mode}.py"
-        path.write_text(made.built[0].source, encoding="utf-8")
+        _write(made, file.text, options.sources / str(graph.id), options)
     return row
+
+
+def _write(made: Compilation, reference: str, folder: Path, options: argparse.Namespace) -> None:
+    """Write the module, and each plan with a few choices of tiles."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "ref.py").write_text(reference, encoding="utf-8")
+    (folder / "dtype").write_text(options.dtype, encoding="utf-8")
+    for built in made.built:
+        for rank, text in enumerate(islice(built.sources(), options.tiles)):
+            path = folder / f"fused_{built.name}_{rank}.py"
+            path.write_text(text, encoding="utf-8")
 
 
 def _facts(made: Compilation) -> dict[str, Any]:
