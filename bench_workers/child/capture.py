@@ -140,13 +140,21 @@ def _described(exported: Any, inputs: list[Any], path: str) -> dict[str, Any]:
             record["value"] = _scalar(constant) if record["role"] == "constant" else None
             tensors.append(record)
     results = next(each for each in exported.graph.nodes if each.op == "output").args[0]
+    is_plain = _is_plain(exported.call_spec.out_spec)
     return {
         "inputs": arguments,
         "tensors": tensors,
         "nodes": node_records(exported.graph, path),
-        "outputs": [getattr(each, "name", None) for each in results],
+        "outputs": [getattr(each, "name", None) if is_plain else None for each in results],
         "aliased": _aliased(inputs),
     }
+
+
+def _is_plain(structure: Any) -> bool:
+    """Say whether what a module returns is a tensor, or a flat tuple or list."""
+    children = structure.children_specs
+    is_flat = structure.type in (tuple, list) and all(each.is_leaf() for each in children)
+    return bool(structure.is_leaf() or is_flat)
 
 
 def _scalar(constant: Any) -> Any:

@@ -54,8 +54,8 @@ ModeOption = Annotated[
 PrecisionOption = Annotated[
     str | None,
     typer.Option(
-        help="Of float32 products: ieee, tf32, tf32x3, bf16x3 (default: the target's fastest one "
-        "that loses nothing)."
+        help="Of float32 products: ieee, tf32, tf32x3, bf16x3, bf16x6 (default: the target's "
+        "fastest one that loses nothing)."
     ),
 ]
 AlgebraOption = Annotated[bool, typer.Option("--algebra/--no-algebra", help="Rewrite the graph.")]
@@ -95,8 +95,8 @@ def command(
 ) -> None:
     """Compile a PyTorch module to Triton kernels and verify them, with no language model.
 
-    Exit codes: 6 verified and faster by the model, 3 refused or nothing could be verified, 2 bad
-    input, 5 platform fault. Nothing is timed here; xeforge bench compares two files on a card.
+    Exit codes: 6 kernels verified, their speed is an estimate; 3 refused, or nothing could be
+    verified; 2 bad input; 5 platform fault. Nothing is timed here.
     """
     if mode not in _MODES:
         raise BadRequest(f"unknown mode {mode!r}", field="mode", remedy="train or eval")
@@ -215,7 +215,8 @@ def _print(title: str, outcome: "Outcome", *, explain: bool) -> None:
         tell(f"{title}: refused")
         for each in found.refusals:
             place = f" line {each.line}" if each.line else ""
-            tell(f"  {each.reason}{place}: {each.message}")
+            operator = "" if each.operator in each.message else f"{each.operator}: "
+            tell(f"  {each.reason}{place}: {operator}{each.message}")
             tell(f"    remedy: {each.remedy}")
         return
     tell(f"{title}: {len(found.graph.nodes)} operators captured")
@@ -254,7 +255,8 @@ def _print_plans(found: "Fused") -> None:
 def _print_chosen(outcome: "Outcome") -> None:
     chosen = outcome.chosen
     if chosen is None:
-        tell("  no plan can be built for the target")
+        built = outcome.found.compilation.built if not isinstance(outcome.found, Refused) else ()
+        tell(f"  none of {len(built)} plans can be built for the target")
         return
     for each in chosen.passed_over:
         tell(f"  passed over, {each}")
@@ -263,7 +265,8 @@ def _print_chosen(outcome: "Outcome") -> None:
 
 def _print_verification(shown: "Verification") -> None:
     where = "in Triton's interpreter" if shown.interpreted else "by running them here"
-    tell(f"  right on {shown.cases} cases at {shown.shapes} shapes, {where}")
+    if not shown.wrong:
+        tell(f"  right on {shown.cases} cases at {shown.shapes} shapes, {where}")
     for each in shown.unchecked:
         tell(f"  not checked: {each}")
 

@@ -41,6 +41,7 @@ from xeforge.source.contents import read_contents
 from xeforge.source.declarations import Parameter
 from xeforge.verify import gate
 from xeforge.verify.checks import build
+from xeforge.verify.checks import contract
 from xeforge.verify.checks import own_kernels
 from xeforge.verify.context import CheckContext
 from xeforge.verify.inputs import case_key
@@ -78,6 +79,25 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
+class Verification:
+    """What was shown of the kernels of a module.
+
+    Attributes:
+        cases: That ran and were compared with float64.
+        shapes: Different sets of shapes among them; each is a compilation of its own.
+        wrong: Complaints about them; empty when all is right.
+        unchecked: What could not be checked and why, one sentence each.
+        interpreted: Whether Triton's interpreter stood in for a device.
+    """
+
+    cases: int
+    shapes: int
+    wrong: tuple[Finding, ...] = ()
+    unchecked: tuple[str, ...] = field(default=())
+    interpreted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one workload.
 
@@ -89,7 +109,7 @@ class Outcome:
 
     found: Fused | Refused
     chosen: Chosen | None = None
-    verification: "Verification | None" = None
+    verification: Verification | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +133,7 @@ class Compiler:
         """Return the parameters of the module's constructor: kernels are constructed alike."""
         file = self.problem.kernel
         model = read_contents(file.text, file.path, require_kernel=False).model
-        return ", ".join(map(_parameter, model.init_parameters if model else ()))
+        return ", ".join(_parameter_texts(model.init_parameters if model else ()))
 
     def at(self, workload: Workload, options: Options | None = None) -> Fused | Refused:
         """Compile at the shapes of a workload, or say why that cannot be.
@@ -199,8 +219,19 @@ def fuse(problem: Problem, mode: Mode, options: Options, layer: str) -> dict[str
             (workload,) = (one for one in workloads if one.name == name)
             chosen = choose(compiler, evaluator, each, workload)
             shown = None if chosen is None else verify(compiler, evaluator, chosen, name)
-            outcomes[name] = Outcome(each, chosen, shown)
+            dense = _only_dense(shown)
+            outcomes[name] = Outcome(dense) if dense else Outcome(each, chosen, shown)
         return outcomes
+
+
+def _only_dense(shown: Verification | None) -> Refused | None:
+    """Return the refusal of a module whose outputs do not lie in memory row by row."""
+    wrong = shown.wrong if shown else ()
+    about = [each.message for each in wrong if each.check == contract.NAME]
+    if not about or len(about) < len(wrong) or not all("has strides" in each for each in about):
+        return None
+    words = f"kernels return dense outputs only: {about[0]}"
+    return Refused((Refusal(Reason.NOT_COVERED, words),))
 
 
 def choose(
@@ -245,28 +276,14 @@ _HELPERS = ("get_inputs", "get_init_inputs")
 _STARS = {"var_positional": "*", "var_keyword": "**"}
 
 
-def _parameter(parameter: Parameter) -> str:
-    default = "" if parameter.default is None else f"={parameter.default}"
-    return f"{_STARS.get(parameter.kind, '')}{parameter.name}{default}"
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What was shown of the kernels of a module.
-
-    Attributes:
-        cases: That ran and were compared with float64.
-        shapes: Different sets of shapes among them; each is a compilation of its own.
-        wrong: Complaints about them; empty when all is right.
-        unchecked: What could not be checked and why, one sentence each.
-        interpreted: Whether Triton's interpreter stood in for a device.
-    """
-
-    cases: int
-    shapes: int
-    wrong: tuple[Finding, ...] = ()
-    unchecked: tuple[str, ...] = field(default=())
-    interpreted: bool = True
+def _parameter_texts(parameters: Sequence[Parameter]) -> Iterator[str]:
+    is_starred = False
+    for each in parameters:
+        if each.kind == "keyword_only" and not is_starred:
+            yield "*"
+        is_starred |= each.kind in ("var_positional", "keyword_only")
+        default = "" if each.default is None else f"={each.default}"
+        yield f"{_STARS.get(each.kind, '')}{each.name}{default}"
 
 
 def verify(compiler: Compiler, evaluator: Evaluator, chosen: Chosen, workload: str) -> Verification:

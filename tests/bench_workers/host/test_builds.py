@@ -255,6 +255,16 @@ def test_further_shapes_fill_the_cache_and_are_not_reported(build: Build, tmp_pa
     assert cubins(tmp_path / "b") > alone
 
 
+def test_host_code_may_make_tensors_of_one_number(build: Build) -> None:
+    source = source_of("matmul")
+    line = "        scale = torch.tensor(2.0)\n"
+    head, _, rest = source.partition("def forward(")
+    signature, _, body = rest.partition(":\n")
+    evidence = build(f"{head}def forward({signature}:\n{line}{body}", BIG)
+    assert evidence.message == ""
+    assert all(each.error == "" for each in evidence.reports)
+
+
 def test_no_target_no_child() -> None:
     device = dataclasses.replace(H200, compile_target=None)
     problem = problem_of("", (BIG,))

@@ -196,6 +196,20 @@ def test_obstacles_are_refused_by_reason_and_line(capture, body, reason, offset)
     assert found[reason].remedy
 
 
+@pytest.mark.parametrize("returned", ["{'a': x * 2}", "(x, (x + 1,))", "[[x]]"])
+def test_what_is_no_flat_tuple_of_tensors_is_refused(capture, returned):
+    found = capture(f"return {returned}")
+    assert isinstance(found, Refused)
+    assert found.refusals[0].reason is Reason.ARGUMENT
+
+
+def test_a_written_input_that_is_read_again_is_refused_with_its_line(capture):
+    found = capture("x.mul_(2)\nreturn x + 1")
+    assert isinstance(found, Refused)
+    assert [each.reason for each in found.refusals] == [Reason.UPDATED_IN_PLACE]
+    assert found.refusals[0].line == FIRST_LINE
+
+
 def test_a_changed_buffer_is_refused(capture):
     init = "self.register_buffer('count', torch.zeros(6))"
     refused = capture("self.count.add_(1)\nreturn x + self.count", init=init)

@@ -68,6 +68,18 @@ def test_modules_without_parameters_and_inner_functions_may_go(xeforge, tmp_path
     assert done.code == 6, done.err
 
 
+def test_outputs_that_are_not_dense_are_refused(xeforge, reference):
+    done = xeforge("fuse", reference("torch.relu(self.lin(x)).t()"), "--device", "cpu")
+    assert done.code == 3
+    assert "kernels return dense outputs only" in done.out
+    assert "strides" in done.out
+
+
+def test_a_loss_is_one_number(xeforge, reference):
+    done = xeforge("fuse", reference("torch.mean(self.lin(x) ** 2)"), "--device", "cpu")
+    assert done.code == 6, done.out
+
+
 def test_c_is_written_for_a_processor_and_run(xeforge, tmp_path):
     path, out = tmp_path / "ref.py", tmp_path / "fused.py"
     text = REFERENCE.format(body="torch.softmax(self.lin(x), 1)")

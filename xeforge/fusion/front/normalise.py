@@ -110,10 +110,10 @@ class _Rewriting:
                 self._visit(call)
             except Stale as stale:
                 self._refuse_write(call, f"reads {stale}, whose memory was changed since")
-                self._places.make(call.name, call.name)
+                self._stand_in(call)
             except Foreign as foreign:
                 self._refuse_write(call, f"changes {foreign}, which is given to the module")
-                self._places.make(call.name, call.name)
+                self._stand_in(call)
             except KeyError as error:
                 raise BadRequest(f"{error} is read before it is made", field=call.name) from None
 
@@ -129,13 +129,21 @@ class _Rewriting:
             except KeyError:
                 raise BadRequest(f"{name!r} is made by no call", field="outputs") from None
         if "" in names or not names:
-            text = "forward returns something that is no tensor"
+            text = "forward returns something that is neither a tensor nor a flat tuple of some"
             self.refusals.append(Refusal(Reason.ARGUMENT, text))
         return tuple(name for name in names if name)
 
     def _refuse_write(self, call: Call, text: str) -> None:
         refusal = Refusal(Reason.UPDATED_IN_PLACE, f"{call.op} {text}", call.op, call.line)
         self.refusals.append(refusal)
+
+    def _stand_in(self, call: Call) -> None:
+        """Enter the result of a refused call, so that later ones are read all the same."""
+        self._places.make(call.name, call.name)
+        result = call.results[0]
+        self.nodes[call.name] = Node(
+            call.name, _plain_name(call), (), {}, result.shape, result.dtype, call.line
+        )
 
     def _visit(self, call: Call) -> None:
         op = _plain_name(call)

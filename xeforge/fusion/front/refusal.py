@@ -41,7 +41,7 @@ REMEDIES: Mapping[Reason, str] = {
     Reason.ALIASED_INPUTS: "give each argument a tensor of its own",
     Reason.EMPTY_TENSOR: "give every dimension a size of at least one",
     Reason.TOO_LARGE: "use shapes with at most 2**31 elements a tensor",
-    Reason.RANDOM: "compile in eval mode (--mode eval), or take the random operator out",
+    Reason.RANDOM: "take the random operator out; dropout is idle in eval mode (--mode eval)",
     Reason.HIDDEN_CONSTANT: "register the tensor with register_buffer or as a Parameter",
     Reason.ARGUMENT: "take and return tensors only; give numbers to the constructor",
 }

@@ -45,6 +45,15 @@ def test_state_that_nothing_reads_is_remembered_apart():
     assert (found.parameters, found.unread) == ((read,), (unread,))
 
 
+@pytest.mark.parametrize("reader", ["relu", "clone", "add"])
+def test_what_is_read_after_a_write_to_an_input_hides_no_refusal(reader):
+    written = call("w", "mul_", "x", 2, writes=("x",), views=("x",), line=4)
+    more = (1,) if reader == "add" else ()
+    found = graph_of(written, call("r", reader, "w", *more))
+    assert reasons(found) == [Reason.UPDATED_IN_PLACE]
+    assert found.refusals[0].line == 4
+
+
 def test_an_output_may_be_an_input():
     found = graph_of(call("a", "clone", "x"))
     assert (found.nodes, found.outputs) == ((), ("x",))
