@@ -16,7 +16,6 @@ from xeforge.app.console import tell
 from xeforge.app.exit_codes import ExitCode
 from xeforge.app.files import check_writable
 from xeforge.app.isolation import UnsandboxedOption
-from xeforge.app.isolation import required_layer
 from xeforge.app.request import DeviceOption
 from xeforge.app.request import JsonOption
 from xeforge.app.request import SpecOption
@@ -111,11 +110,10 @@ def command(
     problem = to_compile(
         module, spec=spec, variants=variant, mode=mode, device=device, target=target
     )
-    layer = required_layer(allow_unsandboxed=allow_unsandboxed)
 
     from xeforge.app.fusing import fuse
 
-    outcomes = fuse(problem, _MODES[mode], options, layer)
+    outcomes = fuse(problem, _MODES[mode], options, allow_unsandboxed=allow_unsandboxed)
     if as_json:
         data = {name: _as_data(each) for name, each in outcomes.items()}
         sys.stdout.write(json.dumps(data, allow_nan=False) + "\n")

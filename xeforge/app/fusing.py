@@ -12,10 +12,11 @@ from itertools import islice
 from pathlib import Path
 
 from bench_workers.host.capture import Capturing
-from bench_workers.host.evaluator import BenchEvaluator
 from bench_workers.host.sessions import Deadlines
 from bench_workers.host.sessions import Sessions
 from knowledge.load import find_device
+from xeforge.app.embedded import open_evaluator
+from xeforge.app.isolation import required_layer
 from xeforge.domain.case import Case
 from xeforge.domain.case import CaseKind
 from xeforge.domain.device import Device
@@ -161,18 +162,6 @@ class Compiler:
 
 
 @contextmanager
-def opened_evaluator(problem: Problem, layer: str) -> Iterator[Evaluator]:
-    """Open the bench on the problem's device; children and scratch space go at the end."""
-    with tempfile.TemporaryDirectory(prefix="xeforge-", ignore_cleanup_errors=True) as scratch:
-        device = find_device(problem.target)
-        evaluator = BenchEvaluator(device, problem.backend, layer=layer, work_dir=Path(scratch))
-        try:
-            yield evaluator
-        finally:
-            evaluator.close()
-
-
-@contextmanager
 def open_compiler(
     problem: Problem, device: Device, mode: Mode, options: Options, layer: str
 ) -> Iterator[Compiler]:
@@ -189,14 +178,16 @@ def open_compiler(
             sessions.close()
 
 
-def fuse(problem: Problem, mode: Mode, options: Options, layer: str) -> dict[str, Outcome]:
+def fuse(
+    problem: Problem, mode: Mode, options: Options, *, allow_unsandboxed: bool = False
+) -> dict[str, Outcome]:
     """Compile a module at the shapes of each timed workload, and verify what comes out.
 
     Args:
         problem: The module is its kernel; its reference is the module in the same mode.
         mode: Of the module.
         options: Of the compiler.
-        layer: Isolation layer.
+        allow_unsandboxed: Run the module even where no sandbox works.
 
     Returns:
         An outcome for each workload by name; each carries the verification of its own cases.
@@ -206,6 +197,7 @@ def fuse(problem: Problem, mode: Mode, options: Options, layer: str) -> dict[str
         PlatformError: Our own fault.
     """
     device = find_device(problem.target)
+    layer = required_layer(allow_unsandboxed=allow_unsandboxed)
     with ExitStack() as stack:
         compiler = stack.enter_context(open_compiler(problem, device, mode, options, layer))
         workloads = problem.timed or problem.workloads
@@ -214,7 +206,8 @@ def fuse(problem: Problem, mode: Mode, options: Options, layer: str) -> dict[str
         outcomes = {name: Outcome(each) for name, each in found.items()}
         if not fused:
             return outcomes
-        evaluator = stack.enter_context(opened_evaluator(problem, layer))
+        opened = open_evaluator(problem, allow_unsandboxed=allow_unsandboxed)
+        evaluator = stack.enter_context(opened)
         for name, each in fused.items():
             (workload,) = (one for one in workloads if one.name == name)
             chosen = choose(compiler, evaluator, each, workload)
