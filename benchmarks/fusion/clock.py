@@ -1,0 +1,87 @@
+"""Times calls on a card in turn, each with cold caches."""
+
+import statistics
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+FLUSHED_BYTES = 256 << 20
+"""More than the last-level cache of any card in `knowledge/devices`."""
+_WARM_CALLS = 3
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times faster one side is than another.
+
+    Attributes:
+        ratio: Of medians.
+        low, high: 10 % and 90 % of the ratios of single rounds.
+    """
+
+    ratio: float
+    low: float
+    high: float
+
+
+class Clock:
+    """Measures with the device's own events.
+
+    Args:
+        device: Torch's name.
+    """
+
+    def __init__(self, device: str) -> None:
+        self._flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device=device)
+
+    def once(self, call: Call) -> float:
+        """Return microseconds of one call that finds nothing of its own in cache."""
+        # The host enqueues the call while the card still writes, so launching is not timed.
+        self._flushed.zero_()
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        return float(start.elapsed_time(end)) * 1e3
+
+    def in_turn(self, calls: Mapping[str, Call], rounds: int) -> dict[str, list[float]]:
+        """Return microseconds of each call, round by round, every second round backwards."""
+        times: dict[str, list[float]] = {name: [] for name in calls}
+        for call in calls.values():
+            for _ in range(_WARM_CALLS):
+                call()
+        names = list(calls)
+        for turn in range(rounds):
+            for name in names if turn % 2 == 0 else names[::-1]:
+                times[name].append(self.once(calls[name]))
+        return times
+
+
+def ratio(slower: list[float], faster: list[float]) -> Ratio:
+    """Compare times taken in the same rounds."""
+    each = sorted(a / b for a, b in zip(slower, faster, strict=True))
+    tenth = len(each) // 10
+    return Ratio(
+        statistics.median(slower) / statistics.median(faster), each[tenth], each[-1 - tenth]
+    )
+
+
+def card_facts(device: str) -> dict[str, str]:
+    """Say which card and which releases."""
+    facts = {"torch": str(torch.__version__)}
+    if device == "cuda":
+        import triton  # noqa: PLC0415  only where there is a card
+
+        facts |= {"product": torch.cuda.get_device_name(), "triton": str(triton.__version__)}
+        facts |= {"cuda": str(torch.version.cuda), "driver": _driver()}
+    return facts
+
+
+def _driver() -> str:
+    lines = open("/proc/driver/nvidia/version", encoding="utf-8").read().split()  # noqa: PTH123, SIM115
+    return next((each for each in lines if each.count(".") == 2 and each[0].isdigit()), "")  # noqa: PLR2004
