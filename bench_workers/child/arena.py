@@ -35,6 +35,7 @@ class Arena:
         self.writable = writable
         self.note = ""
         self._device = device
+        self._is_settled = False
         self._bytes: torch.Tensor | None = None
         self._map: mmap.mmap | None = None
 
@@ -48,6 +49,8 @@ class Arena:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a read-only buffer is what we want
                 self._bytes = torch.frombuffer(self._map, dtype=torch.uint8)
+            self._is_settled = False
+        if not self._is_settled:
             self._pin()
         return self._bytes
 
@@ -58,10 +61,17 @@ class Arena:
         self._map = None  # unmapped when its last tensor is gone
 
     def _pin(self) -> None:
-        """Have the mapping pinned where the device can; say so where it cannot."""
-        if self._device is not None and self._bytes is not None:
-            address, size = self._bytes.data_ptr(), self._bytes.numel()
-            self.note = self._device.pin(address, size, writable=self.writable)
+        """Have the mapping pinned where the device can; say so where it cannot.
+
+        A device that is not open yet is asked again at the next use.
+        """
+        if self._device is None or self._bytes is None:
+            self._is_settled = True
+            return
+        address, size = self._bytes.data_ptr(), self._bytes.numel()
+        note = self._device.pin(address, size, writable=self.writable)
+        self._is_settled = note is not None
+        self.note = note or ""
 
     def map_ahead(self) -> None:
         """Map and pin what is there now, which takes long enough to be done ahead of need."""

@@ -91,14 +91,17 @@ class SessionDevice:
             return None
         return lambda seconds: sleep(int(seconds * DELAY_CYCLES_PER_SECOND))
 
-    def pin(self, address: int, size: int, *, writable: bool) -> str:
+    def pin(self, address: int, size: int, *, writable: bool) -> str | None:
         """Register host memory, so that copies run at the bus's speed.
 
         Returns:
-            Why it is not registered, so that copies take longer; empty when it is.
+            Why it is not registered, so that copies take longer; empty when it is, or when there
+            is nothing to copy to; None while the device is not open.
         """
-        if self.module is None or not self.module.is_initialized():
-            return ""  # nothing is copied to a device from here
+        if self.module is None:
+            return ""
+        if not self.module.is_initialized():
+            return None
         runtime = getattr(self.module, "cudart", None)
         if runtime is None:
             return f"shared memory is not pinned: torch.{self.backend} cannot register it"

@@ -21,9 +21,10 @@ def run(session: Any) -> None:
     """Touch the device the way checks and timed calls do."""
     if not session.device.is_accelerator:
         return
+    device = session.device.name
+    torch.empty(1, device=device)  # memory is pinned only where the device has been opened
     for arena in (each for lane in session.lanes for each in lane):
         arena.map_ahead()
-    device = session.device.name
     clock = own_clock(session)
     for dtype in _DTYPES:
         spec = {"name": "x", "shape": _SHAPE, "dtype": dtype, "range": None, "transforms": []}

@@ -42,6 +42,26 @@ class TestCuda(CardSuite):
     BACKEND = "cuda"
     SET_UP = DOUBLE + "\ndevice, made = double('cuda')\n"
 
+    def test_memory_mapped_before_the_device_is_open_is_pinned_at_its_next_use(self, interpreter):
+        answer = interpreter(
+            self.SET_UP
+            + """
+import os
+from arena import Arena
+number = os.memfd_create("arena")
+os.ftruncate(number, 1 << 16)
+is_open = [False]
+made.vendor._offered["is_initialized"] = lambda: is_open[0]
+arena = Arena(number, writable=True, device=device)
+registered = lambda: sum(1 for each in made.vendor.asked if each[0] == "register")
+arena.map_ahead()
+answer["closed"], is_open[0] = registered(), True
+arena.map_ahead(); arena.map_ahead()
+answer["open"] = registered()
+"""
+        )
+        assert answer == {"closed": 0, "open": 1}
+
     def test_shared_memory_is_pinned_once_and_released_when_it_grows(self, interpreter):
         answer = interpreter(
             self.SET_UP
