@@ -1,6 +1,7 @@
 """Single steps of the product, driven by hand so that each can be timed apart."""
 
 import math
+import re
 import statistics
 import time
 from collections.abc import Iterator
@@ -33,22 +34,37 @@ from xeforge.domain.steps import Step
 from xeforge.pipeline import compare
 from xeforge.pipeline.perform import perform
 
-__all__ = ["Bench", "Candidate", "variants"]
+__all__ = ["Bench", "Candidate", "broken", "variants"]
 
 _BLOCKS = (512, 1024, 2048, 4096, 8192)
 _WARPS = (4, 8, 16, 2, 32)
+_BLOCK = re.compile(r"\b(block|BLOCK)(\s*=\s*)\d+")
+_WARP = re.compile(r"\bnum_warps=\d+")
+_PLACE = "tl.program_id("
 
 
 def variants(source: str, count: int) -> list[str]:
-    """Return different settings of the row kernel: right ones, some faster, some slower."""
+    """Return different settings of a kernel file: right ones, some faster, some slower.
+
+    Raises:
+        SystemExit: The file has neither a block size nor a number of warps to be set.
+    """
 
     def every() -> Iterator[str]:
         for warps in _WARPS:
             for block in _BLOCKS:
-                changed = source.replace("block = 256", f"block = {block}")
-                yield changed.replace("num_warps=4", f"num_warps={warps}")
+                changed = _BLOCK.sub(rf"\g<1>\g<2>{block}", source)
+                yield _WARP.sub(f"num_warps={warps}", changed)
 
-    return list(islice(every(), count))
+    found = list(islice(dict.fromkeys(every()), count))
+    if len(found) < count:
+        raise SystemExit(f"the example has only {len(found)} settings of blocks and warps")
+    return found
+
+
+def broken(source: str) -> str:
+    """Return a file whose first kernel does not compile."""
+    return source.replace(_PLACE, f"tl.there_is_no_such_thing() + {_PLACE}", 1)
 
 
 @dataclass

@@ -19,12 +19,11 @@ from typing import Any
 
 from benchmarks.harness.pieces import Bench
 from benchmarks.harness.pieces import Candidate
+from benchmarks.harness.pieces import broken
 from benchmarks.harness.pieces import variants
 from xeforge.app.request import to_problem
 
 ROOT = Path(__file__).resolve().parents[2]
-_BROKEN = "BLOCK=3"
-"""Triton refuses ranges that are no power of two."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -75,7 +74,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         bench.audit()
         candidates = bench.prepare(variants(problem.kernel.text, options.candidates))
         done, seconds = _judged(bench, candidates)
-        failing = bench.failing_build(problem.kernel.text.replace("BLOCK=block", _BROKEN))
+        failing = bench.failing_build(broken(problem.kernel.text))
         spread = bench.repeated(candidates[-1], options.repeats) if options.repeats else {}
         card = bench.history.audited.card if bench.history.audited else None
     return {
