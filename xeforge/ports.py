@@ -1,13 +1,17 @@
 """What the core needs from the outside world, as protocols."""
 
 from collections.abc import Callable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
+from typing import Literal
 from typing import Protocol
 
 from xeforge.domain.attempt import Attempt
 from xeforge.domain.candidate import Candidate
 from xeforge.domain.case import Case
+from xeforge.domain.declined import Declined
 from xeforge.domain.device import Card
 from xeforge.domain.device import Ceilings
 from xeforge.domain.device import Device
@@ -23,6 +27,7 @@ from xeforge.domain.samples import Estimate
 from xeforge.domain.samples import KernelWork
 from xeforge.domain.samples import PairedSamples
 from xeforge.domain.spending import Spending
+from xeforge.domain.submission import SourceFile
 from xeforge.domain.trial import Trial
 
 
@@ -85,6 +90,33 @@ class JobStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Captured:
+    """A module as data, or why it is none.
+
+    Attributes:
+        graph: JSON text of a graph (`xeforge.fusion.front.graph_json`); empty where refused.
+        refused: Why there is no graph, one line for each operator or fault; empty where there is.
+    """
+
+    graph: str
+    refused: tuple[str, ...] = ()
+
+
+class Capture(Protocol):
+    """Exports PyTorch modules in a sandboxed child."""
+
+    def capture(
+        self, file: SourceFile, workload: Workload, mode: Literal["train", "eval"]
+    ) -> Captured:
+        """Export a file's ``Model`` at the shapes of a workload; its own faults are refusals.
+
+        Raises:
+            PlatformError: Our own fault.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Assignment:
     """What a proposer is asked.
 
@@ -99,6 +131,12 @@ class Assignment:
         round: Batches this proposer has delivered in this stage before.
         limit: Most candidates wanted.
         seed: Makes the answer repeatable.
+        standing: For each timed workload by name, at which shapes a candidate is checked in its
+            place: its own, unless they are too large for Triton's interpreter.
+        checked: All other shapes at which values must be right, ragged ones left out.
+        state_mismatch: How the submitted kernel's ``state_dict`` differs from the reference's;
+            empty: not.
+        capture: Exports the reference; None: nothing here can.
     """
 
     stage: str
@@ -111,6 +149,10 @@ class Assignment:
     round: int
     limit: int
     seed: int
+    standing: Mapping[str, Workload] = field(default_factory=dict)
+    checked: tuple[Workload, ...] = ()
+    state_mismatch: str = ""
+    capture: Capture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +163,13 @@ class Proposal:
         source: Whole kernel file.
         because: What was changed and why, one sentence.
         settings: Knob values it sets; empty for rewrites.
+        scope: For which inputs the change holds, in words; empty: for all.
     """
 
     source: str
     because: str
     settings: dict[str, int]
+    scope: str = ""
 
 
 class Proposer(Protocol):
@@ -136,7 +180,7 @@ class Proposer(Protocol):
         """Name in logs and trials."""
         ...
 
-    def propose(self, assignment: Assignment) -> Sequence[Proposal]:
+    def propose(self, assignment: Assignment) -> Sequence[Proposal] | Declined:
         """Return at most ``assignment.limit`` proposals, most promising first; none: no more."""
         ...
 

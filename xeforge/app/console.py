@@ -20,6 +20,7 @@ from xeforge.domain.events import Described
 from xeforge.domain.events import Event
 from xeforge.domain.events import Judged
 from xeforge.domain.events import Planned
+from xeforge.domain.events import Proposed
 from xeforge.domain.events import Voided
 from xeforge.domain.history import History
 from xeforge.domain.isolation import caution
@@ -30,6 +31,7 @@ from xeforge.domain.verdict import Outcome
 from xeforge.pipeline.engine import ready_steps
 from xeforge.report import units
 from xeforge.report.document import cases_run
+from xeforge.report.document import declined_words
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 error_console = Console(stderr=True, highlight=False)
@@ -144,8 +146,11 @@ def _lines(event: Event, history: History) -> list[str]:
             lines = _audit_lines(event)
         case Planned():
             lines = [f"[bold]plan[/]      {' -> '.join(event.stages)}"]
+        case Proposed():
+            words = declined_words(event)
+            lines = [f"[bold]propose[/]   {escape(words)}"] if words else []
         case Judged():
-            lines = [_trial_line(event.trial, history)]
+            lines = [_trial_line(event.trial, history), *_scope_lines(event.trial, history)]
         case Confirmed():
             lines = [f"[bold]confirm[/]   {_trial_line(event.trial, history)}"]
         case Voided():
@@ -168,6 +173,13 @@ def _audit_lines(event: Audited) -> list[str]:
         )
     lines.extend(f"  not checked: {escape(each)}" for each in event.unchecked)
     return lines
+
+
+def _scope_lines(trial: Trial, history: History) -> list[str]:
+    """Return for which inputs alone an accepted candidate is fast, if so."""
+    scope = history.candidate(trial.candidate).scope
+    is_accepted = trial.verdict.outcome is Outcome.ACCEPTED
+    return [f"    {escape(scope)}"] if scope and is_accepted else []
 
 
 def _trial_line(trial: Trial, history: History) -> str:

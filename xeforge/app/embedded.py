@@ -91,6 +91,7 @@ def open_parts(
     from functools import partial
 
     from knowledge.load import find_device
+    from xeforge.app.capturing import open_capture
 
     opened = partial(open_evaluator, allow_unsandboxed=allow_unsandboxed)
     with ExitStack() as stack:
@@ -105,6 +106,9 @@ def open_parts(
             proposers={proposer.name: proposer for proposer in PROPOSERS},
             device=find_device(problem.target),
             clock=SystemClock(),
+            capture=stack.enter_context(
+                open_capture(required_layer(allow_unsandboxed=allow_unsandboxed))
+            ),
         )
 
 

@@ -19,6 +19,8 @@ class Candidate:
         source: Whole kernel file.
         because: What was changed and why, one sentence.
         settings: Values of the knobs it sets, for search and display; empty for rewrites.
+        scope: For which inputs its change holds, in words; all others take the path of the file
+            that it was made from. Empty: for all.
     """
 
     id: str
@@ -28,3 +30,4 @@ class Candidate:
     source: str
     because: str
     settings: Mapping[str, int]
+    scope: str = ""

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from xeforge.domain.candidate import BASELINE_ID
 from xeforge.domain.candidate import Candidate
+from xeforge.domain.declined import Declined
 from xeforge.domain.device import Card
 from xeforge.domain.device import Ceilings
 from xeforge.domain.evidence import BuildEvidence
@@ -105,6 +106,7 @@ class Proposed:
         round: Number of the batch.
         candidates: New sources; duplicates of earlier ones were dropped.
         parent: Candidate that was to be improved.
+        declined: Why there is nothing, where the proposer said so.
     """
 
     stage: str
@@ -112,6 +114,7 @@ class Proposed:
     round: int
     candidates: tuple[Candidate, ...]
     parent: str = BASELINE_ID
+    declined: Declined | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version
 
 from xeforge import __version__
+from xeforge.domain.candidate import BASELINE_ID
 from xeforge.domain.certificate import FORMAT
 from xeforge.domain.certificate import Certificate
 from xeforge.domain.codec import dumps
@@ -59,10 +60,28 @@ def versions(card: Card | None) -> dict[str, str]:
     return found
 
 
-def claim(trial: Trial, device: Device, card: Card | None, sandbox: str) -> str:
-    """Say how much faster, versus what, on which device and how sure; and without walls, if so."""
-    words = caution(sandbox)
-    return _claim(trial, device, card) + (f"; {words}" if words else "")
+def claim(trial: Trial, device: Device, card: Card | None, sandbox: str, *, scope: str = "") -> str:
+    """Say how much faster, versus what, on which device and how sure, for which inputs.
+
+    Args:
+        trial: The comparison.
+        device: Model of accelerator.
+        card: The unit that ran it; None when estimated.
+        sandbox: Isolation in force; the claim says so where there was none.
+        scope: As `scope_of` gives it.
+    """
+    words = (_claim(trial, device, card), scope, caution(sandbox))
+    return "; ".join(each for each in words if each)
+
+
+def scope_of(history: History, candidate: str) -> str:
+    """Return for which inputs a candidate is fast, by its own change or by one it builds on."""
+    while candidate != BASELINE_ID:
+        found = history.candidate(candidate)
+        if found.scope:
+            return found.scope
+        candidate = found.parent
+    return ""
 
 
 def _claim(trial: Trial, device: Device, card: Card | None) -> str:
@@ -96,7 +115,13 @@ def issue(history: History, device: Device, at_seconds: float) -> Certificate | 
         problem=history.problem,
         winner_source=winner.source,
         digests=digests(history.problem, winner.source),
-        claim=claim(confirmed.trial, device, audited.card, audited.sandbox),
+        claim=claim(
+            confirmed.trial,
+            device,
+            audited.card,
+            audited.sandbox,
+            scope=scope_of(history, winner.id),
+        ),
         trial=confirmed.trial,
         samples=confirmed.samples,
         estimates=confirmed.estimates,

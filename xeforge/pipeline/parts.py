@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xeforge.domain.device import Device
+from xeforge.ports import Capture
 from xeforge.ports import Clock
 from xeforge.ports import Evaluator
 from xeforge.ports import JobStore
@@ -28,6 +29,7 @@ class Parts:
         proposers: By name.
         device: Model of accelerator to optimize for.
         clock: Where time comes from.
+        capture: Exports the reference for proposers; None: nothing here can.
         search_timing, confirm_timing: How long to measure.
     """
 
@@ -39,3 +41,4 @@ class Parts:
     clock: Clock
     search_timing: TimingPlan = SEARCH_TIMING
     confirm_timing: TimingPlan = CONFIRM_TIMING
+    capture: Capture | None = None

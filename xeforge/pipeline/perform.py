@@ -1,12 +1,11 @@
 """One function per step: asks the ports, returns the event to record."""
 
-import ast
 import secrets
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from xeforge.domain.candidate import BASELINE_ID
-from xeforge.domain.candidate import Candidate
 from xeforge.domain.case import Case
 from xeforge.domain.events import Analyzed
 from xeforge.domain.events import Audited
@@ -18,7 +17,6 @@ from xeforge.domain.events import Gated
 from xeforge.domain.events import JobOutcome
 from xeforge.domain.events import Judged
 from xeforge.domain.events import Planned
-from xeforge.domain.events import Proposed
 from xeforge.domain.events import Ran
 from xeforge.domain.events import Voided
 from xeforge.domain.evidence import BuildEvidence
@@ -46,11 +44,14 @@ from xeforge.domain.verdict import VoidReason
 from xeforge.domain.verdict import void
 from xeforge.errors import CandidateError
 from xeforge.intake.issues import find_issues
+from xeforge.pipeline.asking import ask
+from xeforge.pipeline.asking import build_of
 from xeforge.pipeline.engine import MAX_VOIDS
+from xeforge.pipeline.exercise import counting
+from xeforge.pipeline.exercise import unexercised
+from xeforge.pipeline.exercise import with_unexercised
 from xeforge.pipeline.order import plan
 from xeforge.pipeline.parts import Parts
-from xeforge.ports import Assignment
-from xeforge.ports import Proposal
 from xeforge.ports import TimingPlan
 from xeforge.verify import audit
 from xeforge.verify import gate
@@ -78,7 +79,7 @@ def perform(history: History, step: Step, parts: Parts) -> Event:  # noqa: C901,
         case Plan():
             return _plan(history)
         case Propose():
-            return _propose(history, step, parts)
+            return ask(history, step, parts)
         case Gate():
             source = history.candidate(step.candidate).source
             findings = gate.gate(history.problem, source, parts.device)
@@ -162,54 +163,6 @@ def _build(problem: Problem, history: History, step: Build, parts: Parts) -> Bui
     return parts.evaluator.build(problem, source, problem.timed, shapes_of(problem, cases))
 
 
-def normalised(source: str) -> str:
-    """Return the source without comments and layout, so that equal code compares equal."""
-    return ast.unparse(ast.parse(source))
-
-
-def _propose(history: History, step: Propose, parts: Parts) -> Proposed:
-    """Ask a proposer; number what is new and drop what was there before."""
-    proposer = parts.proposers[step.proposer]
-    given = proposer.propose(_assignment(history, step, parts))
-    earlier = history.candidates()
-    seen = {normalised(each.source) for each in (history.baseline, *earlier)}
-    fresh: list[Proposal] = []
-    for proposal in given[: step.limit]:
-        key = normalised(proposal.source)
-        if key not in seen:
-            seen.add(key)
-            fresh.append(proposal)
-    candidates = tuple(
-        Candidate(
-            id=f"t{len(earlier) + number}",
-            parent=step.parent,
-            stage=step.stage,
-            proposer=step.proposer,
-            source=proposal.source,
-            because=proposal.because,
-            settings=proposal.settings,
-        )
-        for number, proposal in enumerate(fresh, start=1)
-    )
-    return Proposed(step.stage, step.proposer, step.round, candidates, step.parent)
-
-
-def _assignment(history: History, step: Propose, parts: Parts) -> Assignment:
-    trials = {trial.candidate: trial for trial in history.trials()}
-    return Assignment(
-        stage=step.stage,
-        problem=history.problem,
-        device=parts.device,
-        parent=history.candidate(step.parent),
-        parent_builds=_build_of(history, step.parent),
-        issues=history.analyzed.issues if history.analyzed else (),
-        tried=tuple((each, trials[each.id]) for each in history.candidates() if each.id in trials),
-        round=step.round,
-        limit=step.limit,
-        seed=history.problem.seed,
-    )
-
-
 def _run(history: History, step: Run, parts: Parts) -> Ran:
     """Check the answers; spend device time on timing only when they are right."""
     problem, evaluator = history.problem, parts.evaluator
@@ -238,8 +191,8 @@ def _compared(ran: Ran, history: History, plan: TimingPlan, parts: Parts) -> Ran
     problem, candidate = history.problem, history.candidate(ran.candidate)
     try:
         if parts.evaluator.is_interpreted:
-            build = _build_of(history, candidate.id)
-            return replace(ran, estimates=_estimates(problem, candidate.source, build, parts))
+            build = build_of(history, candidate.id)
+            return _estimated(ran, problem, candidate.source, build, parts)
         first = history.candidate(ran.against)
         samples = parts.evaluator.measure(
             problem, first.source, candidate.source, problem.timed, plan
@@ -267,14 +220,34 @@ def _case_seed(seed: int, candidate: str) -> int:
     return seed * 1000 + 1 + int(candidate.removeprefix("t"))
 
 
+def _estimated(
+    ran: Ran, problem: Problem, source: str, build: BuildEvidence | None, parts: Parts
+) -> Ran:
+    """Add modelled times; take back what stood for a workload whose kernels it did not run."""
+    beside = counting(problem)
+    counted = parts.evaluator.count(problem, source, (*problem.timed, *beside))
+    missed = unexercised(problem, source, counted)
+    evidence = with_unexercised(problem, ran.evidence, missed)
+    return replace(ran, evidence=evidence, estimates=_modelled(problem, counted, build, parts))
+
+
 def _estimates(
     problem: Problem, source: str, build: BuildEvidence | None, parts: Parts
 ) -> tuple[Estimate, ...]:
     """Model the time of a source on every timed workload."""
     counted = parts.evaluator.count(problem, source, problem.timed)
+    return _modelled(problem, counted, build, parts)
+
+
+def _modelled(
+    problem: Problem,
+    counted: Sequence[tuple[KernelWork, ...]],
+    build: BuildEvidence | None,
+    parts: Parts,
+) -> tuple[Estimate, ...]:
     return tuple(
         estimate(parts.device, workload, _with_build(works, build, workload.name))
-        for workload, works in zip(problem.timed, counted, strict=True)
+        for workload, works in zip(problem.timed, counted, strict=False)
     )
 
 
@@ -339,7 +312,7 @@ def _judged(
         candidate=ran.candidate,
         against=ran.against,
         gated=gated,
-        build=_build_of(history, ran.candidate),
+        build=build_of(history, ran.candidate),
         evidence=ran.evidence if has_run else None,
         samples=ran.samples,
         estimates=ran.estimates,
@@ -347,16 +320,8 @@ def _judged(
         audit=audited.evidence if audited else Evidence(()),
         ceilings=audited.ceilings if audited else None,
         trusted=audited.trusted_cases if audited else (),
-        parent_build=_build_of(history, ran.against),
+        parent_build=build_of(history, ran.against),
     )
-
-
-def _build_of(history: History, candidate: str) -> BuildEvidence | None:
-    """Return the compiler reports of a candidate or of the baseline."""
-    if candidate == BASELINE_ID:
-        return history.audited.build if history.audited else None
-    built = history.built(candidate)
-    return built.build if built else None
 
 
 def _estimates_of(history: History, candidate: str) -> tuple[Estimate, ...]:

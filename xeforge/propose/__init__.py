@@ -3,9 +3,10 @@
 from xeforge.errors import BadRequest
 from xeforge.ports import Proposer
 from xeforge.propose.config_search import ConfigSearch
+from xeforge.propose.fusion_compiler import FusionCompiler
 from xeforge.propose.recipe_apply import RecipeApply
 
-PROPOSERS: tuple[Proposer, ...] = (RecipeApply(), ConfigSearch())
+PROPOSERS: tuple[Proposer, ...] = (RecipeApply(), FusionCompiler(), ConfigSearch())
 
 
 def find_proposer(name: str) -> Proposer:

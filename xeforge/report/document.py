@@ -7,6 +7,7 @@ from xeforge.domain.device import Card
 from xeforge.domain.device import Device
 from xeforge.domain.events import Audited
 from xeforge.domain.events import Confirmed
+from xeforge.domain.events import Proposed
 from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.history import History
 from xeforge.domain.isolation import caution
@@ -16,6 +17,7 @@ from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Grade
 from xeforge.domain.verdict import Outcome
 from xeforge.pipeline.certificate import claim
+from xeforge.pipeline.certificate import scope_of
 from xeforge.report.diff import unified
 from xeforge.verify.inputs import case_key
 
@@ -158,7 +160,7 @@ def build_report(history: History, device: Device) -> Report:
         trials=tuple(_trial_row(history, trial) for trial in history.trials()),
         workloads=_workload_rows(history, confirmed),
         diff=_diff(history),
-        notes=problem.notes,
+        notes=(*problem.notes, *filter(None, map(declined_words, history.of(Proposed)))),
         elapsed_seconds=history.elapsed_seconds(),
     )
 
@@ -179,11 +181,20 @@ def cases_run(audited: Audited) -> int:
     )
 
 
+def declined_words(event: Proposed) -> str:
+    """Say why a proposer had nothing, if it said so."""
+    if event.declined is None:
+        return ""
+    reason, message = event.declined.reason, event.declined.message
+    return f"{event.proposer} in stage {event.stage} proposes nothing: {reason}: {message}"
+
+
 def headline(history: History, device: Device) -> str:
     """Say what came out in one sentence; and that no walls stood, if so."""
     confirmed, audited = _confirmed(history), history.audited
     if confirmed is not None and audited is not None:
-        return claim(confirmed.trial, device, audited.card, audited.sandbox)
+        scope = scope_of(history, confirmed.trial.candidate)
+        return claim(confirmed.trial, device, audited.card, audited.sandbox, scope=scope)
     words = caution(audited.sandbox) if audited else ""
     return _outcome(history) + (f"; {words}" if words else "")
 

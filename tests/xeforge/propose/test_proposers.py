@@ -6,7 +6,7 @@ from xeforge.propose import find_proposer
 
 
 def test_proposers_are_found_by_their_names():
-    assert [each.name for each in PROPOSERS] == ["recipe_apply", "config_search"]
+    assert [each.name for each in PROPOSERS] == ["recipe_apply", "fusion_compiler", "config_search"]
     for each in PROPOSERS:
         assert find_proposer(each.name) is each
 

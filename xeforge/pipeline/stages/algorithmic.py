@@ -20,6 +20,6 @@ STAGE = Stage(
         }
     ),
     after=(),
-    proposers=(),
+    proposers=("fusion_compiler",),
     attempts=16,
 )

@@ -16,6 +16,6 @@ STAGE = Stage(
         }
     ),
     after=("algorithmic", "discovery", "dtype_fix"),
-    proposers=("recipe_apply",),
+    proposers=("recipe_apply", "fusion_compiler"),
     attempts=12,
 )
