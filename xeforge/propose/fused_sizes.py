@@ -182,7 +182,10 @@ def _standing(
     others = tuple(smaller(tiling))
     is_many = stand.tile_count(plan, tiling) > 1
     tilings = (tiling, *others) if is_many else (*others, tiling)
-    return _matching(stand, plan, tilings, forms)
+    # What is the fastest at large shapes may be another one of the plans at small ones.
+    plans = dict.fromkeys((plan, *range(len(stand.compilation.built))))
+    found = (_matching(stand, each, tilings, forms) for each in plans)
+    return next((each for each in found if each is not None), None)
 
 
 def _matching(

@@ -43,12 +43,12 @@ class FusionCompiler:
         try:
             return self._proposals(assignment)
         except Obstacle as obstacle:
-            return Declined(obstacle.reason, obstacle.message)
+            return Declined(obstacle.reason, _line(obstacle.message))
         except CannotEnter as obstacle:
-            return Declined(DeclineReason.ENTRY, str(obstacle))
+            return Declined(DeclineReason.ENTRY, _line(str(obstacle)))
         except Exception as error:  # noqa: BLE001 - a fault of the compiler must not end the job
             words = f"the compiler failed with {type(error).__name__}: {error}"
-            return Declined(DeclineReason.OWN_FAULT, words)
+            return Declined(DeclineReason.OWN_FAULT, _line(words))
 
     def _proposals(self, assignment: Assignment) -> tuple[Proposal, ...]:
         if assignment.round:
@@ -73,6 +73,11 @@ class FusionCompiler:
         if not found:
             raise Obstacle(DeclineReason.UNCHECKABLE, sizes.complaint)
         return tuple(found.values())
+
+
+def _line(message: str) -> str:
+    """Return a message on one line."""
+    return "; ".join(each.strip() for each in message.splitlines() if each.strip())
 
 
 def _proposal(entry: Entry, plan: int, fused: Fused) -> Proposal:
