@@ -7,8 +7,6 @@ import poison
 import torch
 
 _PLAIN = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-_SAFE_SCALES = (1e-100, 1e100)
-"""Between these, squares of float64 neither overflow nor vanish."""
 
 
 def number(value: float) -> float | str:
@@ -55,17 +53,33 @@ def compare(
     differing = 0
     if got.shape != own.shape:
         return evidence | _shape_differs(got, expected), differing
-    unwritten_count = 0
+    facts = {"unwritten_count": _none(got), "differing": _none(got)}
     if again is not None and again.shape == got.shape:
         unwritten = _unwritten(got, again) & ~_nan(expected)
-        differing = int((_different(got, again) & ~unwritten).sum())
-        unwritten_count = int(unwritten.sum())
+        facts["differing"] = (_different(got, again) & ~unwritten).sum()
+        facts["unwritten_count"] = unwritten.sum()
     is_exact = not own.dtype.is_floating_point
-    numbers = _values(got, expected, own, 0.0 if is_exact else rtol, 0.0 if is_exact else atol)
-    numbers["unwritten_count"] = unwritten_count
+    wrong, found = _values(got, expected, own, 0.0 if is_exact else rtol, 0.0 if is_exact else atol)
+    facts |= found
     if reference_error is None and wide is not None and not is_exact and wide.shape == own.shape:
-        reference_error = number(_error_of(own.double(), expected))
-    return evidence | numbers | {"reference_error": reference_error}, differing
+        facts["reference_error"] = _error_of(own.double(), expected)
+    numbers = _fetched(facts)
+    differing = numbers.pop("differing")
+    evidence |= {"reference_error": reference_error, **numbers}
+    return evidence | _first_wrong(wrong, got, expected, numbers["wrong_count"]), differing
+
+
+def _none(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.zeros((), dtype=torch.int64, device=tensor.device)
+
+
+def _fetched(facts: dict[str, torch.Tensor]) -> dict[str, Any]:
+    """Bring numbers to the host, all at once: each wait is long while others use the device."""
+    values = torch.stack([each.double() for each in facts.values()]).tolist()
+    return {
+        name: number(value) if each.dtype.is_floating_point else int(value)
+        for (name, each), value in zip(facts.items(), values, strict=True)
+    }
 
 
 def _name(tensor: torch.Tensor) -> str:
@@ -93,7 +107,7 @@ def _shape_differs(got: torch.Tensor, expected: torch.Tensor) -> dict[str, Any]:
         "max_abs_error": "inf",
         "error": "inf",
         "reference_error": None,
-        "scale": number(_largest(expected, torch.isfinite(expected))),
+        "scale": number(float(_largest(expected, torch.isfinite(expected)))),
     }
 
 
@@ -113,7 +127,8 @@ def _different(got: torch.Tensor, again: torch.Tensor) -> torch.Tensor:
 
 def _values(
     got: torch.Tensor, expected: torch.Tensor, own: torch.Tensor, rtol: float, atol: float
-) -> dict[str, Any]:
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """Return which elements are wrong, and numbers that are still on the device."""
     wide = got.double()
     error = (wide - expected).abs_()
     finite_expected = torch.isfinite(expected)
@@ -122,43 +137,45 @@ def _values(
     right = error <= expected.abs().mul_(rtol).add_(atol)
     right &= finite_expected
     right |= (wide == expected) | (nan_got & nan_expected)
-    beyond = torch.isinf(_plain(own))
-    if bool(beyond.any()):
-        right |= (wide == own.double()) & beyond
+    right |= (wide == own.double()) & torch.isinf(_plain(own))
     wrong = ~right
-    first = _first(wrong)
     finite = torch.isfinite(wide) & finite_expected
     error.masked_fill_(~finite, 0.0)
-    return {
-        "wrong_count": int(wrong.sum()),
-        "nan_count": int(nan_got.sum()),
-        "expected_nan_count": int(nan_expected.sum()),
-        "first_wrong": first,
-        "first_got": None if first is None else number(float(got[tuple(first)])),
-        "first_expected": None if first is None else number(float(expected[tuple(first)])),
-        "max_abs_error": number(float(error.max()) if error.numel() else 0.0),
-        "error": number(_relative(error, expected, finite)),
-        "scale": number(_largest(expected, finite_expected)),
+    return wrong, {
+        "wrong_count": wrong.sum(),
+        "nan_count": nan_got.sum(),
+        "expected_nan_count": nan_expected.sum(),
+        "max_abs_error": _largest(error, None),
+        "error": _relative(error, expected, finite),
+        "scale": _largest(expected, finite_expected),
     }
 
 
-def _first(wrong: torch.Tensor) -> list[int] | None:
-    if not bool(wrong.any()):
-        return None
+def _first_wrong(
+    wrong: torch.Tensor, got: torch.Tensor, expected: torch.Tensor, count: int
+) -> dict[str, Any]:
+    """Return place and values of the first wrong element in row-major order."""
+    if not count:
+        return {"first_wrong": None, "first_got": None, "first_expected": None}
     flat = int(wrong.reshape(-1).to(torch.uint8).argmax())
     place = []
     for size in reversed(wrong.shape):
         place.append(flat % size)
         flat //= size
-    return place[::-1]
+    place.reverse()
+    return {
+        "first_wrong": place,
+        "first_got": number(float(got[tuple(place)])),
+        "first_expected": number(float(expected[tuple(place)])),
+    }
 
 
-def _error_of(got: torch.Tensor, expected: torch.Tensor) -> float:
+def _error_of(got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     finite = torch.isfinite(got) & torch.isfinite(expected)
     return _relative((got - expected).masked_fill_(~finite, 0.0), expected, finite)
 
 
-def _relative(error: torch.Tensor, expected: torch.Tensor, finite: torch.Tensor) -> float:
+def _relative(error: torch.Tensor, expected: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
     """Return the root mean square error relative to the expectation's root mean square.
 
     Args:
@@ -168,19 +185,17 @@ def _relative(error: torch.Tensor, expected: torch.Tensor, finite: torch.Tensor)
     """
     # Masked and never gathered: on a large output that is most of the time of a comparison.
     counted = expected.masked_fill(~finite, 0.0)
-    scale = _largest(counted, None) or 1.0
-    if not _SAFE_SCALES[0] < scale < _SAFE_SCALES[1]:
-        error, counted = error / scale, counted / scale
-    wrong = float(torch.linalg.vector_norm(error))
-    size = float(torch.linalg.vector_norm(counted))
-    if size > 0.0:
-        return wrong / size
-    return wrong / math.sqrt(max(int(finite.sum()), 1))
+    scale = _largest(counted, None)
+    # Squares of what is divided by the largest neither overflow nor vanish.
+    scale = torch.where(scale > 0.0, scale, 1.0)
+    wrong = torch.linalg.vector_norm(error / scale)
+    size = torch.linalg.vector_norm(counted / scale)
+    return wrong / torch.where(size > 0.0, size, finite.sum().clamp(min=1).double().sqrt())
 
 
-def _largest(tensor: torch.Tensor, finite: torch.Tensor | None) -> float:
+def _largest(tensor: torch.Tensor, finite: torch.Tensor | None) -> torch.Tensor:
     """Return the largest magnitude where `finite` is true; None: everywhere."""
     if tensor.numel() == 0:
-        return 0.0
+        return torch.zeros((), dtype=torch.float64, device=tensor.device)
     size = tensor.abs()
-    return float((size if finite is None else size.masked_fill_(~finite, 0.0)).max())
+    return (size if finite is None else size.masked_fill_(~finite, 0.0)).max()

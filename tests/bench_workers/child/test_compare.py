@@ -116,3 +116,34 @@ def test_other_shapes_are_wrong_everywhere(interpreter):
     assert answer["shape"] == [3]
     assert answer["expected_shape"] == [2, 3]
     assert answer["error"] == "inf"
+
+
+def test_numbers_are_fetched_from_the_device_once(interpreter):
+    """Each wait costs a time slice where the candidate is on the same device."""
+    answer = interpreter(
+        """
+import compare, torch
+fetched = []
+real = torch.Tensor.tolist
+for name in ("tolist", "item", "__bool__", "__int__", "__float__"):
+    original = getattr(torch.Tensor, name)
+    def counted(self, *rest, original=original, name=name):
+        fetched.append(name)
+        return original(self, *rest)
+    setattr(torch.Tensor, name, counted)
+try:
+    own = torch.randn(7, 5)
+    evidence, differing = compare.compare(
+        0, own.clone(), own.clone(), {}, own=own, wide=own.double(), rtol=1e-3, atol=1e-3
+    )
+finally:
+    for name in ("tolist", "item", "__bool__", "__int__", "__float__"):
+        delattr(torch.Tensor, name)
+    torch.Tensor.tolist = real
+answer["fetched"] = fetched
+answer["wrong"], answer["error"] = evidence["wrong_count"], evidence["error"]
+"""
+    )
+    assert answer["fetched"] == ["tolist"]
+    assert answer["wrong"] == 0
+    assert answer["error"] == 0.0
