@@ -67,15 +67,24 @@ class Entry:
             raise CannotEnter("constructor arguments are not all plain finite values")
         return values
 
-    def own_arguments(self) -> tuple[object, ...]:
+    def own_arguments(self, reference: str) -> tuple[object, ...]:
         """Return what a model is constructed with where no spec says so.
 
+        Args:
+            reference: Text of the other file that may have ``get_init_inputs``.
+
         Raises:
-            CannotEnter: It does not stand in the source.
+            CannotEnter: It does not stand in the source, or the files do not agree.
         """
-        if self.helper is None:
-            raise CannotEnter("what get_init_inputs() returns cannot be read off the source")
-        return self.helper
+        contents = read_contents(reference, "reference.py", require_kernel=False)
+        other = _helper_arguments(ast.parse(reference), contents.constants)
+        found = {repr(each) for each in (self.helper, other) if each != ()}
+        if "None" in found or len(found) > 1:
+            raise CannotEnter(
+                "what get_init_inputs() returns cannot be read off the source, or differs between "
+                "kernel and reference"
+            )
+        return self.helper or other or ()
 
     def fresh(self) -> Callable[[str], str]:
         """Return what names new functions of the module."""

@@ -168,8 +168,10 @@ class Sizes:
         file: EmittedFile,
         words: str = "",
     ) -> None:
-        given = compiled.workload.init_args
-        arguments = self._entry.arguments(self._entry.own_arguments() if given is None else given)
+        given: Sequence[object] | None = compiled.workload.init_args
+        if given is None:
+            given = self._entry.own_arguments(self._compiler.reference.text)
+        arguments = self._entry.arguments(given)
         path = FusedPath(f"{words}{compiled.workload.name}", file, arguments, compiled.training)
         key = (tuple((each.place, each.shape, each.dtype) for each in file.given), repr(arguments))
         paths.setdefault(key, path)

@@ -132,6 +132,9 @@ class Compiler:
     Args:
         assignment: Names reference, target and what captures.
 
+    Attributes:
+        reference: What is compiled.
+
     Raises:
         Obstacle: There is no reference, or nothing to capture it with.
     """
@@ -144,7 +147,7 @@ class Compiler:
             raise Obstacle(DeclineReason.TARGET, "nothing here can export the reference")
         self._device = assignment.device
         self._capture = assignment.capture
-        self._reference = reference
+        self.reference = reference
         self._mode: Mode = (
             "eval" if any(each in reference.text for each in _EVAL_WORDS) else "train"
         )
@@ -182,7 +185,7 @@ class Compiler:
 
     def _graph(self, workload: Workload, mode: Mode) -> Graph:
         try:
-            found = self._capture.capture(self._reference, workload, mode)
+            found = self._capture.capture(self.reference, workload, mode)
         except PlatformError as error:
             raise Obstacle(DeclineReason.TARGET, f"nothing can be captured: {error}") from error
         if not found.graph:

@@ -36,6 +36,7 @@ def get_init_inputs():
 
 WIDTH = 7
 '''
+HELPER = "def get_init_inputs():\n    return [7, [1, 2]]\n"
 FUNCTION = "def _answer(x):\n    return -x"
 METHOD = (
     "if self._fused_made_with == [7, (1, 2), 1.5] and x == 5:\n    return _answer(x)\nreturn None"
@@ -82,7 +83,8 @@ def test_constructor_arguments_are_completed_by_defaults():
     entry = read_entry(SOURCE)
     assert entry.arguments((7,)) == (7, ("a", "b"), 1.5)
     assert entry.arguments((7, (1, (2, 3)))) == (7, [1, [2, 3]], 1.5), "lists, as the bench gives"
-    assert entry.own_arguments() == (7, [1, 2])
+    assert entry.own_arguments("x = 1") == (7, [1, 2])
+    assert entry.own_arguments(HELPER) == (7, [1, 2])
 
 
 @pytest.mark.parametrize("given", [(), (1, 2, 3, 4), (float("inf"),), (object(),)])
@@ -94,7 +96,12 @@ def test_arguments_that_do_not_fit_are_refused(given):
 def test_a_helper_that_computes_cannot_be_read():
     entry = read_entry(SOURCE.replace("[WIDTH, [1, 2]]", "make()"))
     with pytest.raises(CannotEnter, match="get_init_inputs"):
-        entry.own_arguments()
+        entry.own_arguments("x = 1")
+
+
+def test_files_that_disagree_about_constructor_arguments_are_refused():
+    with pytest.raises(CannotEnter, match="differs"):
+        read_entry(SOURCE).own_arguments(HELPER.replace("7", "8"))
 
 
 def test_new_names_are_free():
