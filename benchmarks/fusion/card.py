@@ -6,7 +6,8 @@
 Needs Torch and Triton only. Everything is compiled first, in `--jobs` processes. Every call finds
 cold caches and is enqueued before the card is free, so that no time of the host is in it; every
 output is compared with float64, and its error with that of eager. A few rounds choose the fastest
-file of a folder; other rounds, in turn with eager and `torch.compile`, say how fast it is.
+file of a folder; other rounds, in turn with eager and `torch.compile`, say how fast it is. What was
+made with a part of the compiler left out is timed a few times only: it may be very slow.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from benchmarks.fusion.clock import card_facts
 from benchmarks.fusion.clock import ratio
 from benchmarks.fusion.module import Module
 from benchmarks.fusion.module import flat
+from benchmarks.fusion.warm import ablated_files
 from benchmarks.fusion.warm import fused_files
 from benchmarks.fusion.warm import warm
 
@@ -38,6 +40,7 @@ MOST_ERROR = 4.0
 LEAST_ERROR = 1e-3
 """Relative error that is always allowed in 16-bit formats."""
 CHOOSING_ROUNDS = 5
+ABLATED_CALLS = 5
 HOPELESS = 4.0
 """A file that takes so many times longer than eager in its first timed call is not timed again."""
 Row = dict[str, Any]
@@ -107,7 +110,7 @@ def _row(folder: Path, clock: Clock, options: argparse.Namespace) -> Row:
         compiled: Any = torch.compile(module.model)
         sides["compiled"] = lambda: compiled(*module.inputs)
     with torch.no_grad():
-        made, failures = _made(module)
+        made, failures = _made(module, fused_files(folder))
         errors = _errors(module, {**sides, **made})
         right = {name: made[name] for name in made if is_near(name, errors)}
         first = _choosing(clock, sides["eager"], right)
@@ -116,6 +119,7 @@ def _row(folder: Path, clock: Clock, options: argparse.Namespace) -> Row:
             return row
         best = min(first, key=lambda each: first[each])
         times = clock.in_turn({**sides, best: right[best]}, options.rounds)
+        row |= _ablated(module, clock, errors["eager"], statistics.median(times[best]))
     row |= {"best": best, "rounds": options.rounds}
     row["microseconds"] = {name: statistics.median(each) for name, each in times.items()}
     for name in sides:
@@ -123,11 +127,25 @@ def _row(folder: Path, clock: Clock, options: argparse.Namespace) -> Row:
     return row
 
 
-def _made(module: Module) -> tuple[dict[str, Call], dict[str, str]]:
-    """Load the files and call each once; return calls, and why others fail."""
+def _ablated(module: Module, clock: Clock, eager_error: float, best: float) -> Row:
+    """Return how many times longer files take that were made with less."""
+    calls, failures = _made(module, ablated_files(module.folder))
+    if not calls and not failures:
+        return {}
+    found: Row = {"failures": failures} if failures else {}
+    for name, call in calls.items():
+        error = _errors(module, {name: call})[name]
+        times = [clock.once(call) for _ in range(ABLATED_CALLS)]
+        is_right = is_near(name, {name: error, "eager": eager_error})
+        found[name] = {"times_longer": statistics.median(times) / best, "is_right": is_right}
+    return {"ablated": found}
+
+
+def _made(module: Module, paths: Sequence[Path]) -> tuple[dict[str, Call], dict[str, str]]:
+    """Load files and call each once; return calls, and why others fail."""
     calls: dict[str, Call] = {}
     failures = {}
-    for path in fused_files(module.folder):
+    for path in paths:
         try:
             made = module.fused(path)
             made(*module.inputs)
@@ -182,6 +200,14 @@ def summary(rows: Sequence[Row]) -> Row:
         ratios = [each[other]["ratio"] for each in timed if other in each]
         if ratios:
             found[f"{other}_geomean"] = statistics.geometric_mean(ratios)
+    for name in ("without_algebra", "without_fusion", "without_matrix_units"):
+        longer = [
+            each["ablated"][name]["times_longer"]
+            for each in timed
+            if name in each.get("ablated", {})
+        ]
+        if longer:
+            found[f"{name}_times_longer_geomean"] = statistics.geometric_mean(longer)
     worst = {each["id"]: against_better(each) for each in timed}
     if worst:
         found["worst_against_better"] = dict(sorted(worst.items(), key=lambda each: each[1])[:8])

@@ -35,6 +35,9 @@ from xeforge.fusion.driver import compile_graph
 from xeforge.fusion.front.graph import Graph
 from xeforge.fusion.front.graph import Mode
 
+ABLATIONS = ("algebra", "fusion", "matrix_units")
+"""What can be left out of a compilation."""
+
 
 def main() -> None:
     """Compile, print a line for each graph, and write the record."""
@@ -75,8 +78,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--mode", choices=("eval", "train"), default="eval")
     parser.add_argument("--target", default="nvidia-h200")
     parser.add_argument("--dtype", default="float16")
-    parser.add_argument("--without", choices=("algebra", "fusion", "matrix_units"), default=None)
+    parser.add_argument("--without", choices=ABLATIONS, default=None)
+    parser.add_argument("--only", type=int, action="append", default=[], metavar="ID")
     parser.add_argument("--sources", type=Path, help="folder for the files that were made")
+    parser.add_argument("--ablations", action="store_true", help="files without each, too")
     parser.add_argument("--tiles", type=int, default=4, help="files of each plan")
     return parser.parse_args()
 
@@ -84,6 +89,8 @@ def _options() -> argparse.Namespace:
 def _rows(capturing: Capturing, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     device = find_device(options.target)
     for graph in load_graphs():
+        if options.only and graph.id not in options.only:
+            continue
         yield {"id": graph.id, **_row(capturing, graph, device, options)}
 
 
@@ -97,20 +104,27 @@ def _row(
     if not isinstance(found, Graph):
         return {"refused": [f"{e.reason} line {e.line}: {e.message}" for e in found.refusals]}
     started = time.perf_counter()
-    wanted = Options(
-        algebra=options.without != "algebra",
-        fusion=options.without != "fusion",
-        matrix_units=options.without != "matrix_units",
-        proofs=False,
-    )
     try:
-        made = compile_graph(found, device, wanted)
+        made = compile_graph(found, device, _wanted(options.without))
     except UserError as error:
         return {"refused": [str(error)]}
     row = {"seconds": time.perf_counter() - started, **_facts(made)}
     if options.sources:
-        _write(made, file.text, options.sources / str(graph.id), options)
+        folder = options.sources / str(graph.id)
+        _write(made, file.text, folder, options)
+        for each in ABLATIONS if options.ablations else ():
+            text = next(iter(compile_graph(found, device, _wanted(each)).built[0].sources()))
+            (folder / f"without_{each}.py").write_text(text, encoding="utf-8")
     return row
+
+
+def _wanted(without: str | None) -> Options:
+    return Options(
+        algebra=without != "algebra",
+        fusion=without != "fusion",
+        matrix_units=without != "matrix_units",
+        proofs=False,
+    )
 
 
 def _write(made: Compilation, reference: str, folder: Path, options: argparse.Namespace) -> None:

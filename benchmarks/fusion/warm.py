@@ -39,7 +39,11 @@ def warm(folders: Sequence[Path], device: str, *, jobs: int, compiled: bool) -> 
         compiled: Whether ``torch.compile`` is wanted, too.
     """
     works = [Work(folder, None, device) for folder in folders if compiled]
-    works += [Work(each, path, device) for each in folders for path in fused_files(each)]
+    works += [
+        Work(each, path, device)
+        for each in folders
+        for path in (*fused_files(each), *ablated_files(each))
+    ]
     failed = []
     with ProcessPoolExecutor(
         jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_one_thread
@@ -57,6 +61,11 @@ def warm(folders: Sequence[Path], device: str, *, jobs: int, compiled: bool) -> 
 def fused_files(folder: Path) -> list[Path]:
     """Return the files of a folder that the fusion compiler wrote."""
     return sorted(folder.glob("fused_*.py"))
+
+
+def ablated_files(folder: Path) -> list[Path]:
+    """Return the files that were made with a part of the compiler left out."""
+    return sorted(folder.glob("without_*.py"))
 
 
 def _one_thread() -> None:
