@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         print(f"compiled in {time.monotonic() - started:.0f} s", *record["not_compiled"], sep="\n")
     clock = Clock(options.device)
+    record["copy_bytes_per_s"] = clock.copy_bytes_per_s()
     for folder in folders:
         if time.monotonic() - started > options.budget_seconds:
             record["cut"] = f"{folder.name} and what follows was not timed: no time left"
@@ -114,7 +115,8 @@ def _row(folder: Path, clock: Clock, options: argparse.Namespace) -> Row:
         errors = _errors(module, {**sides, **made})
         right = {name: made[name] for name in made if is_near(name, errors)}
         first = _choosing(clock, sides["eager"], right)
-        row: Row = {"errors": errors, "failures": failures, "choosing": first}
+        row: Row = {"compulsory_bytes": module.compulsory_bytes()}
+        row |= {"errors": errors, "failures": failures, "choosing": first}
         if not first:
             return row
         best = min(first, key=lambda each: first[each])

@@ -10,6 +10,8 @@ import torch
 
 FLUSHED_BYTES = 256 << 20
 """More than the last-level cache of any card in `knowledge/devices`."""
+_COPIED_BYTES = 1 << 30
+_COPIES = 11
 _WARM_CALLS = 3
 _CYCLES_PER_SECOND = 2e9
 _FIRST_DELAY_SECONDS = 3e-4
@@ -66,6 +68,13 @@ class Clock:
                 self.late += not was_early
                 return float(start.elapsed_time(end)) * 1e3
             self._delay_seconds *= 2
+
+    def copy_bytes_per_s(self) -> float:
+        """Return the rate of a large copy, bytes read and written."""
+        source = torch.ones(_COPIED_BYTES, dtype=torch.uint8, device=self._flushed.device)
+        target = torch.empty_like(source)
+        times = self.in_turn({"copy": lambda: target.copy_(source)}, _COPIES)["copy"]
+        return 2e6 * _COPIED_BYTES / statistics.median(times)
 
     def in_turn(self, calls: Mapping[str, Call], rounds: int) -> dict[str, list[float]]:
         """Return microseconds of each call, round by round, every second round backwards."""

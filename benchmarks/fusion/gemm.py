@@ -12,11 +12,9 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -120,67 +118,15 @@ def reference(shape: tuple[int, int, int]) -> str:
 
 
 def make(shapes: Mapping[str, tuple[int, int, int]], folder: Path, target: str, tiles: int) -> None:
-    """Write a folder for each shape, as `benchmarks.fusion.card` reads it.
-
-    Args:
-        shapes: m, n, k by name.
-        folder: Made where it is missing; what an earlier call wrote is replaced.
-        target: Device of `knowledge/devices`.
-        tiles: How many files of each plan: the first is what the compiler would choose.
-
-    Raises:
-        RuntimeError: A module was not captured.
-    """
-    from knowledge.load import find_device  # noqa: PLC0415  the card has no project
-    from xeforge.fusion.driver import Options  # noqa: PLC0415
-    from xeforge.fusion.driver import compile_graph  # noqa: PLC0415
-
-    device = find_device(target)
-    for name, graph in _captured(shapes):
-        place = folder / name
-        place.mkdir(parents=True, exist_ok=True)
-        for old in place.glob("fused_*.py"):
-            old.unlink()
-        (place / "ref.py").write_text(reference(shapes[name]), encoding="utf-8")
-        (place / "dtype").write_text(DTYPE, encoding="utf-8")
-        texts: dict[str, str] = {}
-        for plan, built in enumerate(compile_graph(graph, device, Options(proofs=False)).built):
-            for rank, text in enumerate(islice(built.sources(), tiles)):
-                # Plans that come to the same kernel are timed once.
-                texts.setdefault(text, f"fused_{plan}_{rank}.py")
-        for text, file in texts.items():
-            (place / file).write_text(text, encoding="utf-8")
-        print(f"{name}: {', '.join(texts.values())}", flush=True)
-
-
-def _captured(shapes: Mapping[str, tuple[int, int, int]]) -> Iterator[tuple[str, Any]]:
-    """Yield the graph of each shape, captured as a user's module is."""
-    import tempfile  # noqa: PLC0415
-
-    from bench_workers.host.capture import Capturing  # noqa: PLC0415
-    from bench_workers.host.sessions import Deadlines  # noqa: PLC0415
-    from bench_workers.host.sessions import Sessions  # noqa: PLC0415
-    from bench_workers.sandbox.layers import best_layer  # noqa: PLC0415
+    """Write a folder for each shape (m, n, k by name), see `benchmarks.fusion.made`."""
+    from benchmarks.fusion import made  # noqa: PLC0415  the card has no project
     from xeforge.domain.problem import TensorSpec  # noqa: PLC0415
-    from xeforge.domain.problem import Workload  # noqa: PLC0415
-    from xeforge.domain.submission import SourceFile  # noqa: PLC0415
-    from xeforge.fusion.front.graph import Graph  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory(prefix="gemm-") as scratch:
-        sessions = Sessions("cpu", layer=best_layer(), work_directory=Path(scratch), spares=0)
-        capturing = Capturing(sessions, Deadlines())
-        try:
-            for name, shape in shapes.items():
-                inputs = (TensorSpec("x", (shape[0], shape[2]), DTYPE),)
-                workload = Workload("gemm", "gemm", inputs, (), DTYPE, {})
-                file = SourceFile(f"{name}.py", reference(shape))
-                found = capturing.capture(file, workload, "eval").outcome
-                if not isinstance(found, Graph):
-                    raise RuntimeError(f"{name} is not captured: {found}")  # noqa: TRY004
-                yield name, found
-        finally:
-            capturing.close()
-            sessions.close()
+    modules = [
+        made.Wanted(name, reference(shape), (TensorSpec("x", (shape[0], shape[2]), DTYPE),), DTYPE)
+        for name, shape in shapes.items()
+    ]
+    made.make(modules, folder, target, tiles)
 
 
 def _time(options: argparse.Namespace, others: Sequence[str]) -> int:

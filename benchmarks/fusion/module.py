@@ -49,6 +49,13 @@ class Module:
         made.load_state_dict(self.model.state_dict())
         return made  # type: ignore[no-any-return]
 
+    def compulsory_bytes(self) -> int:
+        """Return bytes of inputs, weights and outputs, each counted once."""
+        outputs = self.model(*self.inputs)
+        outputs = outputs if isinstance(outputs, tuple | list) else [outputs]
+        tensors = [*self.inputs, *self.model.state_dict().values(), *outputs]
+        return sum(each.numel() * each.element_size() for each in tensors)
+
     def exact(self) -> Any:
         """Return the outputs in float64, flat."""
         wide = copy.deepcopy(self.model).double()
