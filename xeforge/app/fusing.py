@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from bench_workers.host.capture import Capturing
@@ -17,6 +16,8 @@ from bench_workers.host.sessions import Sessions
 from knowledge.load import find_device
 from xeforge.app.embedded import open_evaluator
 from xeforge.app.isolation import required_layer
+from xeforge.app.plan_choice import Chosen
+from xeforge.app.plan_choice import PlanChoice
 from xeforge.domain.case import Case
 from xeforge.domain.case import CaseKind
 from xeforge.domain.device import Device
@@ -41,10 +42,8 @@ from xeforge.source.carried import carried
 from xeforge.source.contents import read_contents
 from xeforge.source.declarations import Parameter
 from xeforge.verify import gate
-from xeforge.verify.checks import build
 from xeforge.verify.checks import contract
 from xeforge.verify.checks import own_kernels
-from xeforge.verify.context import CheckContext
 from xeforge.verify.inputs import case_key
 from xeforge.verify.inputs import plan_cases
 from xeforge.verify.inputs import shapes_of
@@ -62,21 +61,6 @@ class Fused:
 
     graph: Graph
     compilation: Compilation
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The kernels that are handed out.
-
-    Attributes:
-        plan: Name of their plan.
-        source: Their file.
-        passed_over: What the compiler said against those that were likely faster.
-    """
-
-    plan: str
-    source: str
-    passed_over: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +194,8 @@ def fuse(
         evaluator = stack.enter_context(opened)
         for name, each in fused.items():
             (workload,) = (one for one in workloads if one.name == name)
-            chosen = choose(compiler, evaluator, each, workload)
+            choice = PlanChoice(problem, device, evaluator, workload)
+            chosen = choice.choose(each.compilation)
             shown = None if chosen is None else verify(compiler, evaluator, chosen, name)
             dense = _only_dense(shown)
             outcomes[name] = Outcome(dense) if dense else Outcome(each, chosen, shown)
@@ -227,44 +212,6 @@ def _only_dense(shown: Verification | None) -> Refused | None:
     return Refused((Refusal(Reason.NOT_COVERED, words),))
 
 
-def choose(
-    compiler: Compiler, evaluator: Evaluator, fused: Fused, workload: Workload
-) -> Chosen | None:
-    """Build plans for the target, likely fastest first, until one fits; None: none does.
-
-    Args:
-        compiler: Of the module.
-        evaluator: Builds ahead of time, on the host.
-        fused: Plans at the shapes of the workload.
-        workload: Whose launches are built.
-    """
-    passed_over: list[str] = []
-    if fused.compilation.language == "c":  # compiled where it is run, when it is loaded
-        best = fused.compilation.built[0]
-        return Chosen(best.name, best.source, ())
-    for built in fused.compilation.built:
-        for source in islice(built.sources(), _MOST_BUILDS):
-            found = _fits(compiler, evaluator, source, workload)
-            if found.passed:
-                return Chosen(built.name, source, tuple(passed_over))
-            passed_over.append(f"plan {built.name}: {found.message}")
-    return None
-
-
-def _fits(compiler: Compiler, evaluator: Evaluator, source: str, workload: Workload) -> Finding:
-    problem = replace(compiler.problem, workloads=(workload,))
-    context = CheckContext.of(
-        problem=problem,
-        device=compiler.device,
-        build=evaluator.build(problem, source, (workload,)),
-        evidence=None,
-        audit=Evidence(()),
-        trusted=(),
-    )
-    return build.check(context)
-
-
-_MOST_BUILDS = 9
 _HELPERS = ("get_inputs", "get_init_inputs")
 _STARS = {"var_positional": "*", "var_keyword": "**"}
 
