@@ -1,0 +1,23 @@
+# issues: unfused_reduction 23
+"""The library sums what the kernel has written."""
+
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def multiply(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = offs < n
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=m) * tl.load(y_ptr + offs, mask=m), mask=m)
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        n = x.numel()
+        prod = torch.empty_like(x)
+        block = triton.next_power_of_2(min(n, 1024))
+        multiply[(triton.cdiv(n, block),)](x, y, prod, n, BLOCK=block)
+        return prod.view(x.shape[0], -1).mean(dim=1)
