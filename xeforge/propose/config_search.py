@@ -51,7 +51,8 @@ class ConfigSearch:
         sources = {each.source for each, _ in assignment.tried} | {source}
         sources.add(assignment.problem.kernel.text)
         found: list[Proposal] = []
-        for knobs, values in _wishes(groups, limits, points):
+        timed = [each for each in groups if _is_timed(each[0].kernel, assignment)]
+        for knobs, values in _wishes(timed, limits, points):
             if len(found) == assignment.limit:
                 break
             settings = _predicted(groups, knobs, values)
@@ -76,6 +77,13 @@ def _wishes(
     for knobs in groups:
         for values in neighbours(knobs, limits, points):
             yield knobs, values
+
+
+def _is_timed(kernel: str, assignment: Assignment) -> bool:
+    """Say whether a timed workload launches a kernel; a file may choose its kernels by shape."""
+    builds = assignment.parent_builds
+    launched = {each.kernel for each in builds.reports} if builds else set()
+    return not launched or kernel in launched
 
 
 def _by_cost(knobs: Sequence[Knob]) -> list[tuple[Knob, ...]]:

@@ -3,6 +3,8 @@ import dataclasses
 import pytest
 
 from xeforge.domain.candidate import Candidate
+from xeforge.domain.evidence import BuildEvidence
+from xeforge.domain.evidence import BuildReport
 from xeforge.domain.trial import Trial
 from xeforge.domain.trial import WorkloadResult
 from xeforge.domain.verdict import Grade
@@ -245,6 +247,21 @@ class Model(torch.nn.Module):
     problem = make.problem(kernel, [make.workload((512, 3000), dtype="float32")])
     found = ConfigSearch().propose(make.assignment(problem, limit=2))
     assert found[0].settings == {"B": 4096, "num_warps": 16}
+
+
+def test_kernels_that_no_timed_workload_launches_are_left_alone(make):
+    source = CHAIN.replace("SIZE)](y", "64)](y").replace(
+        "n, B=SIZE)\n        return", "n, B=64)\n        return"
+    )
+    problem = make.problem(source, [make.workload((1 << 20,))])
+    assignment = make.assignment(problem, limit=16)
+    everything = ConfigSearch().propose(assignment)
+    assert any("second." in name for each in everything for name in each.settings)
+    report = BuildReport("first", "bench[0]", {}, 4, 3, 32, 0, 0)
+    timed = dataclasses.replace(assignment, parent_builds=BuildEvidence((report,)))
+    found = ConfigSearch().propose(timed)
+    assert found
+    assert all(name.startswith("first.") for each in found for name in each.settings)
 
 
 def test_a_file_without_knobs_has_nothing_to_search(make):
