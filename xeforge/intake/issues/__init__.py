@@ -1,5 +1,6 @@
 """What can be seen to be wrong or slow in a source without running it: one file per issue type."""
 
+from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.issue import Issue
 from xeforge.domain.submission import SourceFile
 from xeforge.intake.issues import constant_instead_of_argument
@@ -15,8 +16,8 @@ from xeforge.intake.issues import no_swizzling
 from xeforge.intake.issues import repack_in_forward
 from xeforge.intake.issues import unused_constructor_argument
 from xeforge.intake.issues.detector import Detector
-from xeforge.source.contents import parse
 from xeforge.source.contents import read_contents
+from xeforge.source.facts import read_facts
 
 DETECTORS: tuple[Detector, ...] = (
     grid_block_mismatch,
@@ -35,17 +36,27 @@ DETECTORS: tuple[Detector, ...] = (
 """In the order of a report: what is wrong first. Adding one: a new file and a line here."""
 
 
-def find_issues(kernel: SourceFile, reference: SourceFile | None) -> tuple[Issue, ...]:
+def find_issues(
+    kernel: SourceFile,
+    reference: SourceFile | None,
+    *,
+    build: BuildEvidence | None = None,
+    vendor: str = "",
+) -> tuple[Issue, ...]:
     """Return everything the detectors see in a kernel file, in the order of `DETECTORS`.
+
+    Args:
+        kernel: The file.
+        reference: What it must compute, if that is known.
+        build: What the compiler said of the kernel; without it nothing is said about spills.
+        vendor: Maker of the device the kernel is for, as in `Device.vendor`; some types matter on
+            one vendor's devices only.
 
     Raises:
         BadKernel: A file cannot be read as Python.
     """
-    contents = read_contents(kernel.text, kernel.path)
-    tree = parse(kernel.text, kernel.path)
     other = None
     if reference is not None:
         other = read_contents(reference.text, reference.path, require_kernel=False)
-    return tuple(
-        issue for detector in DETECTORS for issue in detector.detect(contents, tree, other)
-    )
+    facts = read_facts(kernel.text, kernel.path, reference=other, build=build, vendor=vendor)
+    return tuple(issue for detector in DETECTORS for issue in detector.detect(facts))

@@ -9,6 +9,7 @@ from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
 from xeforge.source.constructor import unused_arguments
 from xeforge.source.contents import KernelContents
+from xeforge.source.facts import FileFacts
 from xeforge.source.host_code import host_functions
 from xeforge.source.kernel_code import kernel_nodes
 
@@ -17,19 +18,17 @@ _TINY: Final = 1e-2
 """A stabilising term is smaller than this."""
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Match unused constructor arguments with literals that equal their usual value.
 
     The usual value is the default, here or in the reference. For a stabilising term (``eps``) any
     tiny literal counts. Values that occur everywhere (0, 1, powers of two) prove nothing.
     """
-    unused = unused_arguments(tree, contents)
+    unused = unused_arguments(facts.tree, facts.contents)
     if not unused:
         return ()
-    usual = {**_defaults(reference), **_defaults(contents)}
-    literals = sorted(_literals(contents, tree), key=lambda each: each[1])
+    usual = {**_defaults(facts.reference), **_defaults(facts.contents)}
+    literals = sorted(_literals(facts.contents, facts.tree), key=lambda each: each[1])
     found = []
     for name in unused:
         match = next((each for each in literals if _stands_for(each[0], name, usual)), None)

@@ -1,6 +1,5 @@
 """Constructor arguments arrive in another slot than the reference, or the kernel, expects."""
 
-import ast
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
@@ -12,23 +11,22 @@ from xeforge.source.constructor import stored_arguments
 from xeforge.source.contents import KernelContents
 from xeforge.source.contents import LaunchSite
 from xeforge.source.contents import Parameter
+from xeforge.source.facts import FileFacts
 
 NAME: Final = "constructor_argument_order"
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Compare the constructors of kernel and reference, and constructor values with launches."""
-    constructor = constructor_node(tree, contents)
-    if constructor is None or contents.model is None:
+    constructor = constructor_node(facts.tree, facts.contents)
+    if constructor is None or facts.contents.model is None:
         return ()
     found = []
-    if reference is not None and reference.model is not None:
-        found += list(_against_reference(contents, reference, constructor.lineno))
+    if facts.reference is not None and facts.reference.model is not None:
+        found += list(_against_reference(facts.contents, facts.reference, constructor.lineno))
     kept = {attribute: name for name, attribute in stored_arguments(constructor).items()}
-    for launch in contents.launches:
-        found += list(_swapped(launch, contents, kept))
+    for launch in facts.contents.launches:
+        found += list(_swapped(launch, facts.contents, kept))
     return tuple(found)
 
 

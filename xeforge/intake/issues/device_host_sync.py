@@ -6,11 +6,9 @@ from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
-from xeforge.source.contents import KernelContents
+from xeforge.source.facts import FileFacts
 from xeforge.source.host_code import HostFunction
-from xeforge.source.host_code import host_functions
 from xeforge.source.imports import ImportTable
-from xeforge.source.imports import read_imports
 
 NAME: Final = "device_host_sync"
 _FETCHES: Final = {
@@ -23,16 +21,12 @@ _FETCHES: Final = {
 _REDUCTIONS: Final = frozenset({"any", "all", "max", "min", "sum", "mean", "norm"})
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report each place in what ``forward`` runs."""
-    del reference
-    imports = read_imports(tree)
     places = {
         place
-        for function in host_functions(tree, contents)
-        for place in _places(function, imports, is_entry=function.name.endswith(".forward"))
+        for function in facts.hosts
+        for place in _places(function, facts.imports, is_entry=function.name.endswith(".forward"))
     }
     return tuple(
         Issue(

@@ -5,26 +5,20 @@ from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
-from xeforge.source.contents import KernelContents
-from xeforge.source.imports import read_imports
-from xeforge.source.kernel_code import kernel_nodes
+from xeforge.source.facts import FileFacts
 
 NAME: Final = "dtype_float64"
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report each kernel that names ``tl.float64``, once."""
-    del reference
-    imports = read_imports(tree)
     found = []
-    for name, node in kernel_nodes(tree, contents).items():
+    for name, node in facts.nodes.items():
         lines = sorted(
             {
                 each.lineno
                 for each in ast.walk(node)
-                if isinstance(each, ast.Attribute) and imports.is_triton(each, "float64")
+                if isinstance(each, ast.Attribute) and facts.imports.is_triton(each, "float64")
             }
         )
         if lines:

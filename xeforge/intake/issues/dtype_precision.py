@@ -6,29 +6,19 @@ from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
-from xeforge.source.contents import KernelContents
+from xeforge.source.facts import FileFacts
 from xeforge.source.imports import ImportTable
-from xeforge.source.imports import read_imports
 from xeforge.source.kernel_code import assignments
 from xeforge.source.kernel_code import is_call
-from xeforge.source.kernel_code import kernel_nodes
 from xeforge.source.scopes import FunctionNode
 
 NAME: Final = "dtype_precision"
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report products of loaded tiles that were widened; computed float32 values are left alone."""
-    del reference
-    imports = read_imports(tree)
     places = sorted(
-        {
-            place
-            for node in kernel_nodes(tree, contents).values()
-            for place in _places(node, imports)
-        }
+        {place for node in facts.nodes.values() for place in _places(node, facts.imports)}
     )
     return tuple(
         Issue(

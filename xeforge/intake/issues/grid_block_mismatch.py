@@ -9,45 +9,38 @@ from typing import Final
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
 from xeforge.source.contents import JitFunction
-from xeforge.source.contents import KernelContents
 from xeforge.source.contents import LaunchSite
+from xeforge.source.facts import FileFacts
 from xeforge.source.host_code import integer
 from xeforge.source.host_code import local_values
 from xeforge.source.imports import ImportTable
-from xeforge.source.imports import read_imports
 from xeforge.source.kernel_code import assignments
 from xeforge.source.kernel_code import block_products
-from xeforge.source.kernel_code import kernel_nodes
 from xeforge.source.kernel_code import strides_over_programs
 from xeforge.source.scopes import FunctionNode
-from xeforge.source.scopes import functions_in
 
 NAME: Final = "grid_block_mismatch"
 
 Values = Mapping[str, ast.expr | object]
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Compare the divisors of the grid with the blocks of the kernel, for every configuration.
 
     Fewer programs times block size than elements leave a part unwritten: certain where the block
     size is tuned, since the grid can then suit one configuration at most.
     """
-    del reference
-    imports = read_imports(tree)
-    nodes = kernel_nodes(tree, contents)
-    functions = dict(functions_in(tree))
+    nodes = facts.nodes
+    functions = facts.functions
     found: list[Issue] = []
-    for launch in contents.launches:
-        kernel = contents.jit_function(launch.kernel)
+    for launch in facts.contents.launches:
+        kernel = facts.contents.jit_function(launch.kernel)
         if kernel is None or not launch.resolved_grid:
             continue
-        blocks = _blocks(nodes[launch.kernel], kernel, imports)
-        values: Values = contents.constants
+        blocks = _blocks(nodes[launch.kernel], kernel, facts.imports)
+        values: Values = facts.contents.constants
         if launch.function in functions:
-            values = local_values(functions[launch.function], contents.constants)
+            values = local_values(functions[launch.function], facts.contents.constants)
         if blocks:
             found += _compare(launch, kernel, blocks, values)
     return tuple(found)

@@ -8,28 +8,22 @@ from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
-from xeforge.source.contents import KernelContents
+from xeforge.source.facts import FileFacts
 from xeforge.source.host_code import HostFunction
-from xeforge.source.host_code import host_functions
 from xeforge.source.host_code import local_values
 from xeforge.source.imports import ImportTable
-from xeforge.source.imports import read_imports
 
 NAME: Final = "hard_coded_device"
 _DEVICE: Final = re.compile(r"(cuda|xpu|hip)(:\d+)?")
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report the first place in what ``forward`` runs, and count the others."""
-    del reference
-    imports = read_imports(tree)
     places = sorted(
         {
             place
-            for function in host_functions(tree, contents)
-            for place in _places(function, contents.constants, imports)
+            for function in facts.hosts
+            for place in _places(function, facts.contents.constants, facts.imports)
         }
     )
     if not places:

@@ -5,29 +5,25 @@ from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
-from xeforge.source.contents import KernelContents
+from xeforge.source.facts import FileFacts
 from xeforge.source.host_code import integer
 from xeforge.source.host_code import local_values
-from xeforge.source.scopes import functions_in
 
 NAME: Final = "missing_autotune"
 _SMALLEST_BLOCK: Final = 8
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report launches of untuned kernels with fixed powers of two for compile-time parameters."""
-    del reference
-    functions = dict(functions_in(tree))
+    functions = facts.functions
     found: dict[str, Issue] = {}
-    for launch in contents.launches:
-        kernel = contents.jit_function(launch.kernel)
+    for launch in facts.contents.launches:
+        kernel = facts.contents.jit_function(launch.kernel)
         if kernel is None or kernel.autotune is not None or launch.kernel in found:
             continue
-        values = dict[str, object](contents.constants)
+        values = dict[str, object](facts.contents.constants)
         if launch.function in functions:
-            values = dict(local_values(functions[launch.function], contents.constants))
+            values = dict(local_values(functions[launch.function], facts.contents.constants))
         names = [each.name for each in kernel.params]
         given = {**dict(zip(names, launch.positional, strict=False)), **launch.keywords}
         fixed = []

@@ -6,27 +6,21 @@ from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
-from xeforge.source.contents import KernelContents
+from xeforge.source.facts import FileFacts
 from xeforge.source.imports import ImportTable
-from xeforge.source.imports import read_imports
 from xeforge.source.kernel_code import assignments
 from xeforge.source.kernel_code import is_call
-from xeforge.source.kernel_code import kernel_nodes
 from xeforge.source.scopes import FunctionNode
 
 NAME: Final = "missing_boundary_check"
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report accesses without a mask by offsets that the same kernel compares with a size."""
-    del reference
-    imports = read_imports(tree)
     found = []
-    for node in kernel_nodes(tree, contents).values():
-        bounded = _bounded(node, imports)
-        for call in _unmasked(node, imports):
+    for node in facts.nodes.values():
+        bounded = _bounded(node, facts.imports)
+        for call in _unmasked(node, facts.imports):
             names = {each.id for each in ast.walk(call.args[0]) if isinstance(each, ast.Name)}
             hit = sorted(names & bounded.keys())
             if hit:

@@ -6,29 +6,23 @@ from typing import Final
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
 from xeforge.source.contents import JitFunction
-from xeforge.source.contents import KernelContents
+from xeforge.source.facts import FileFacts
 from xeforge.source.imports import ImportTable
-from xeforge.source.imports import read_imports
 from xeforge.source.kernel_code import assignments
 from xeforge.source.kernel_code import block_products
 from xeforge.source.kernel_code import is_call
-from xeforge.source.kernel_code import kernel_nodes
 from xeforge.source.scopes import FunctionNode
 
 NAME: Final = "no_swizzling"
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report product kernels whose two tile numbers are plain axes, or plain quotient and rest."""
-    del reference
-    imports = read_imports(tree)
-    nodes = kernel_nodes(tree, contents)
+    nodes = facts.nodes
     found = []
-    for kernel in contents.entry_kernels:
+    for kernel in facts.contents.entry_kernels:
         node = nodes[kernel.name]
-        line = _plain_order(node, kernel, imports) if kernel.has_dot else None
+        line = _plain_order(node, kernel, facts.imports) if kernel.has_dot else None
         if line is not None:
             found.append(
                 Issue(

@@ -7,13 +7,10 @@ from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
-from xeforge.source.contents import KernelContents
+from xeforge.source.facts import FileFacts
 from xeforge.source.host_code import HostFunction
-from xeforge.source.host_code import host_functions
 from xeforge.source.imports import ImportTable
-from xeforge.source.imports import read_imports
 from xeforge.source.scopes import FunctionNode
-from xeforge.source.scopes import functions_in
 from xeforge.source.weights import is_weight
 from xeforge.source.weights import weight_attributes
 
@@ -23,22 +20,20 @@ _TURNS: Final = frozenset({"t", "transpose", "permute", "T", "mT", "swapaxes", "
 _PASSED: Final = frozenset({"detach", "view", "reshape", "data", "flatten", "squeeze", "unsqueeze"})
 
 
-def detect(
-    contents: KernelContents, tree: ast.Module, reference: KernelContents | None
-) -> tuple[Issue, ...]:
+def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Follow weights from ``self`` through helper functions to unconditional copies of them."""
-    del reference
-    imports = read_imports(tree)
-    model = None if contents.model is None else contents.model.name
-    constructor = dict(functions_in(tree)).get(f"{model}.__init__")
+    model = None if facts.contents.model is None else facts.contents.model.name
+    constructor = facts.functions.get(f"{model}.__init__")
     if constructor is None:
         return ()
-    weights = weight_attributes(constructor, imports)
-    functions = host_functions(tree, contents)
+    weights = weight_attributes(constructor, facts.imports)
+    functions = facts.hosts
     carried = _carried(functions, weights)
     places: dict[int, tuple[str, str]] = {}
     for function in functions:
-        for line, text, note in _places(function.node, carried[function.name], weights, imports):
+        for line, text, note in _places(
+            function.node, carried[function.name], weights, facts.imports
+        ):
             # Of several copies in one expression the certain one is told.
             if line not in places or not note:
                 places[line] = (text, note)

@@ -5,8 +5,8 @@ from types import ModuleType
 import pytest
 
 from xeforge.domain.issue import Issue
-from xeforge.source.contents import parse
 from xeforge.source.contents import read_contents
+from xeforge.source.facts import read_facts
 
 HEAD = """\
 import torch
@@ -26,7 +26,7 @@ def detect() -> Callable[..., tuple[Issue, ...]]:
         if reference is not None:
             plain = HEAD + textwrap.dedent(reference)
             other = read_contents(plain, "r.py", require_kernel=False)
-        found = detector.detect(read_contents(text, "k.py"), parse(text, "k.py"), other)
+        found = detector.detect(read_facts(text, "k.py", reference=other))
         assert all(each.type == detector.NAME and each.remedy and each.message for each in found)
         return tuple(found)
 
