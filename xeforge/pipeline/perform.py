@@ -52,6 +52,7 @@ from xeforge.pipeline.exercise import unexercised
 from xeforge.pipeline.exercise import with_unexercised
 from xeforge.pipeline.order import plan
 from xeforge.pipeline.parts import Parts
+from xeforge.pipeline.reading import READING
 from xeforge.ports import TimingPlan
 from xeforge.verify import audit
 from xeforge.verify import gate
@@ -79,17 +80,20 @@ def perform(history: History, step: Step, parts: Parts) -> Event:  # noqa: C901,
         case Plan():
             return _plan(history)
         case Propose():
-            return ask(history, step, parts)
+            with READING:
+                return ask(history, step, parts)
         case Gate():
             source = history.candidate(step.candidate).source
-            findings = gate.gate(history.problem, source, parts.device)
+            with READING:
+                findings = gate.gate(history.problem, source, parts.device)
             return Gated(step.candidate, findings)
         case Build():
             return Built(step.candidate, _build(history.problem, history, step, parts))
         case Run():
             return _run(history, step, parts)
         case Judge():
-            return Judged(_judge(history, step.candidate, parts))
+            with READING:
+                return Judged(_judge(history, step.candidate, parts))
         case Confirm():
             return _confirm(history, step.candidate, parts)
         case Finish():
@@ -226,7 +230,8 @@ def _estimated(
     """Add modelled times; take back what stood for a workload whose kernels it did not run."""
     beside = counting(problem)
     counted = parts.evaluator.count(problem, source, (*problem.timed, *beside))
-    missed = unexercised(problem, source, counted)
+    with READING:
+        missed = unexercised(problem, source, counted)
     evidence = with_unexercised(problem, ran.evidence, missed)
     return replace(ran, evidence=evidence, estimates=_modelled(problem, counted, build, parts))
 
