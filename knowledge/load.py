@@ -14,9 +14,13 @@ from pydantic_core import ErrorDetails
 from knowledge.model import DeviceEntry
 from knowledge.model import Fact
 from knowledge.model import contradictions
+from xeforge.domain.device import BlockLoad
 from xeforge.domain.device import CompileTarget
 from xeforge.domain.device import Device
+from xeforge.domain.device import MatrixShape
+from xeforge.domain.device import RegisterMode
 from xeforge.domain.device import Tile
+from xeforge.domain.device import TritonSupport
 from xeforge.errors import BadRequest
 from xeforge.errors import BadSpec
 from xeforge.intake.marks import Document
@@ -123,11 +127,18 @@ def _refusal(document: Document, fault: ErrorDetails) -> BadSpec:
 def _frozen(entry: DeviceEntry) -> Device:
     """Take the values out of their facts and note where each came from."""
     values = {name: _plain(getattr(entry, name)) for name in DeviceEntry.model_fields}
-    target, tiles = values.pop("compile_target"), values.pop("tiles")
+    tuples = {"tiles": Tile, "register_modes": RegisterMode, "matrix_shapes": MatrixShape}
+    singles = {
+        "compile_target": CompileTarget,
+        "block_load": BlockLoad,
+        "triton": TritonSupport,
+    }
+    for name, kind in tuples.items():
+        values[name] = tuple(kind(**each) for each in values[name] or ())
+    for name, kind in singles.items():
+        values[name] = None if values[name] is None else kind(**values[name])
     return Device(
         **values,
-        compile_target=None if target is None else CompileTarget(**target),
-        tiles=tuple(Tile(**each) for each in tiles),
         sources=dict(_sources(entry)),
     )
 

@@ -71,6 +71,23 @@ Spill = Annotated[int, Field(ge=0, le=2**20)]
 PowerOfTwo = Annotated[int, Field(ge=1, le=2**16), AfterValidator(_power_of_two)]
 FormatName = Annotated[str, AfterValidator(_known_format)]
 Text = Annotated[str, Field(min_length=1)]
+Architecture = Literal[
+    "ampere",
+    "ampere_graphics",
+    "ada",
+    "hopper",
+    "blackwell",
+    "blackwell_graphics",
+    "cdna3",
+    "xe_hpg",
+    "xe_hpc",
+    "xe2",
+    "cpu",
+]
+DotPrecision = Literal["tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"]
+LaunchOption = Literal["num_ctas", "maxnreg", "grf_mode", "warp_size", "waves_per_eu"]
+Version = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
+MemoryBytes = Annotated[int, Field(ge=2**30, le=2**42)]
 _LIST = Field(strict=False)  # YAML has lists only; what is in them stays strict
 Powers = Annotated[tuple[PowerOfTwo, ...], _LIST, AfterValidator(_one_of_each)]
 Stages = Annotated[tuple[Count, ...], _LIST, AfterValidator(_one_of_each)]
@@ -115,7 +132,50 @@ class TileEntry(_Entry):
         return (self.m + self.n) * self.k * self.num_stages * OPERAND_BYTES
 
 
+class RegisterModeEntry(_Entry):
+    """One way to divide the register file."""
+
+    name: Text
+    registers_per_thread: Count
+    num_warps: PowerOfTwo | None
+
+
+class MatrixShapeEntry(_Entry):
+    """What one matrix instruction multiplies at most."""
+
+    dtype: FormatName
+    m: Count
+    n: Count
+    k: Count
+
+
+class BlockLoadEntry(_Entry):
+    """Limits of hardware loads of tiles; ``null``: no such limit is published."""
+
+    kind: Literal["tma", "block_2d"]
+    base_alignment_bytes: PowerOfTwo
+    pitch_multiple_bytes: PowerOfTwo
+    min_row_bytes: Count
+    max_row_bytes: Count | None
+    max_rows_load: Count | None
+    max_rows_store: Count | None
+    max_extent: Count | None
+
+
+class TritonEntry(_Entry):
+    """What Triton's backend accepts, in which versions that was read."""
+
+    versions: Annotated[tuple[Version, ...], _LIST]
+    num_stages: Count
+    dot_precisions: Annotated[tuple[DotPrecision, ...], _LIST]
+    fp8_formats: Annotated[tuple[Text, ...], _LIST]
+    options: Annotated[tuple[LaunchOption, ...], _LIST]
+    descriptors: bool
+
+
 Tiles = Annotated[tuple[TileEntry, ...], _LIST]
+RegisterModes = Annotated[tuple[RegisterModeEntry, ...], _LIST]
+MatrixShapes = Annotated[tuple[MatrixShapeEntry, ...], _LIST]
 
 
 class DeviceEntry(_Entry):
@@ -125,9 +185,11 @@ class DeviceEntry(_Entry):
     title: Text
     vendor: Literal["nvidia", "intel", "amd", "generic"]
     backend: Literal["cuda", "xpu", "cpu"]
+    architecture: Fact[Architecture]
     match: Fact[Products]
     compile_target: Fact[TargetEntry] | None
     compute_units: Fact[Count]
+    memory_bytes: Fact[MemoryBytes] | None
     bandwidth_bytes_per_s: Fact[Rate]
     l2_bandwidth_bytes_per_s: Fact[Rate] | None
     l2_bytes: Fact[CacheBytes]
@@ -146,6 +208,10 @@ class DeviceEntry(_Entry):
     spill_bytes_per_thread: Fact[Spill] | None
     launch_seconds: Fact[Seconds]
     groups_per_s: Fact[Rate] | None
+    register_modes: Fact[RegisterModes] | None
+    matrix_shapes: Fact[MatrixShapes] | None
+    block_load: Fact[BlockLoadEntry] | None
+    triton: Fact[TritonEntry] | None
     tiles: Fact[Tiles]
 
 
@@ -162,6 +228,7 @@ def contradictions(entry: DeviceEntry) -> Iterator[tuple[tuple[str | int, ...], 
     group, unit = entry.shared_bytes_per_group, entry.shared_bytes_per_unit
     if group and unit and group.value > unit.value:
         yield ("shared_bytes_per_group",), f"a group has more than its unit, {unit.value} bytes"
+    yield from _mode_contradictions(entry)
     for index, tile in enumerate(entry.tiles.value):
         place = ("tiles", "value", index)
         if tile.num_warps not in warps:
@@ -170,3 +237,15 @@ def contradictions(entry: DeviceEntry) -> Iterator[tuple[tuple[str | int, ...], 
             yield (*place, "num_stages"), f"{tile.num_stages} is not among num_stages"
         if group and tile.shared_bytes > group.value:
             yield place, f"its operands need {tile.shared_bytes} bytes; a group has {group.value}"
+
+
+def _mode_contradictions(entry: DeviceEntry) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield what register modes and matrix shapes say against the rest of the file."""
+    for index, mode in enumerate(entry.register_modes.value if entry.register_modes else ()):
+        if mode.num_warps is not None and mode.num_warps not in entry.num_warps.value:
+            place = ("register_modes", "value", index, "num_warps")
+            yield place, f"{mode.num_warps} is not among the legal num_warps"
+    for index, shape in enumerate(entry.matrix_shapes.value if entry.matrix_shapes else ()):
+        if shape.dtype not in entry.matrix_flops_per_s:
+            place = ("matrix_shapes", "value", index, "dtype")
+            yield place, f"no rate is given for {shape.dtype} under matrix_flops_per_s"

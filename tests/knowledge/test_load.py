@@ -16,6 +16,7 @@ from xeforge.domain.codec import dumps
 from xeforge.domain.codec import loads
 from xeforge.domain.device import CompileTarget
 from xeforge.domain.device import Device
+from xeforge.domain.device import MatrixShape
 from xeforge.domain.device import Tile
 from xeforge.errors import BadRequest
 from xeforge.errors import BadSpec
@@ -28,11 +29,22 @@ NUMBERS = {field.name for field in dataclasses.fields(Device)} - {
     "vendor",
     "backend",
     "sources",
+    "constraints",
 }
 
 
-def test_the_three_devices_are_there_under_their_file_names() -> None:
-    assert list(load_devices()) == ["generic-cpu", "intel-b580", "nvidia-h200"]
+PROMISED = """
+amd-mi300x generic-cpu
+intel-140v intel-a770 intel-b570 intel-b580 intel-max-1550
+intel-pro-b50 intel-pro-b60 intel-pro-b70
+nvidia-a10 nvidia-a100 nvidia-b200 nvidia-h100-pcie nvidia-h100-sxm nvidia-h200
+nvidia-l4 nvidia-l40s
+nvidia-rtx-4090 nvidia-rtx-5090
+"""
+
+
+def test_the_promised_devices_are_there_under_their_file_names() -> None:
+    assert list(load_devices()) == PROMISED.split()
     assert all(name == device.name for name, device in load_devices().items())
     assert {path.stem for path in DEVICES.iterdir()} == set(load_devices())
 
@@ -82,13 +94,45 @@ def test_every_number_has_a_source_and_a_strength(device) -> None:
     named = {key.partition(".")[0] for key in device.sources}
     for name in NUMBERS:
         value = getattr(device, name)
-        assert name in named or value is None or value == {}, name
+        assert name in named or value in (None, {}, ()), name
     for dtype in device.matrix_flops_per_s:
         assert f"matrix_flops_per_s.{dtype}" in device.sources
     for text in device.sources.values():
         strength, _, source = text.partition(": ")
         assert strength in {"measured", "documented", "claimed"}
         assert len(source) > 10 or device.vendor == "generic"
+
+
+def test_what_the_issue_asks_of_devices_is_known_where_it_is_published() -> None:
+    h200, b580, a770 = (find_device(n) for n in ("nvidia-h200", "intel-b580", "intel-a770"))
+    assert MatrixShape("float16", 64, 256, 16) in h200.matrix_shapes
+    assert MatrixShape("float16", 8, 16, 16) in b580.matrix_shapes
+    assert MatrixShape("float16", 8, 8, 16) in a770.matrix_shapes
+    assert [mode.num_warps for mode in b580.register_modes] == [64, 32]
+    assert b580.block_load is not None
+    assert b580.block_load.max_rows_store == 8
+    assert a770.block_load is None
+    assert h200.triton is not None
+    assert h200.triton.options == ("num_ctas", "maxnreg")
+    assert find_device("nvidia-a100").triton.options == ("maxnreg",)
+    assert "fp8e4nv" not in find_device("nvidia-a100").triton.fp8_formats
+    assert find_device("amd-mi300x").triton.dot_precisions[0] == "ieee"
+    assert find_device("amd-mi300x").compile_target == CompileTarget("hip", "gfx942", 64)
+
+
+def test_cards_of_one_capability_share_its_limits() -> None:
+    groups: dict[object, set[tuple[object, ...]]] = {}
+    for device in load_devices().values():
+        if device.vendor == "nvidia":
+            limits = (
+                device.shared_bytes_per_group,
+                device.threads_per_unit,
+                device.groups_per_unit,
+                device.triton,
+            )
+            groups.setdefault(device.compile_target.arch, set()).add(limits)
+    assert set(groups) == {80, 86, 89, 90, 100, 120}
+    assert all(len(limits) == 1 for limits in groups.values())
 
 
 @EVERY
@@ -120,7 +164,7 @@ def test_products_are_matched_exactly_but_for_case() -> None:
     [
         ("nvidia-h20", "did you mean 'nvidia-h200'?"),
         ("NVIDIA-H200", "did you mean 'nvidia-h200'?"),
-        ("b580", "did you mean 'intel-b580'?"),
+        ("intel-b58", "did you mean 'intel-b580'?"),
         ("toaster", "no device model is called 'toaster'"),
         ("", "no device model is called ''"),
     ],
@@ -129,7 +173,7 @@ def test_unknown_names_get_the_nearest_one(name, words) -> None:
     with pytest.raises(BadRequest) as caught:
         find_device(name)
     assert words in str(caught.value)
-    assert "use one of: generic-cpu, intel-b580, nvidia-h200" in str(caught.value)
+    assert "use one of: amd-mi300x, generic-cpu, intel-140v" in str(caught.value)
 
 
 @pytest.fixture
@@ -177,7 +221,12 @@ def line_of(text: str) -> int:
         ("name: nvidia-h200", "name: nvidia-h100", "name", "'nvidia-h100', the file 'nvidia-h200'"),
         ("value: 232448", "value: 233473", "shared_bytes_per_group", "more than its unit"),
         ("num_stages: 5}", "num_stages: 9}", "tiles.value[9].num_stages", "9 is not among"),
-        ("k: 64, num_warps: 8", "k: 256, num_warps: 8", "tiles.value[0]", "need 589824 bytes"),
+        (
+            "- {m: 128, n: 256, k: 64, num_warps: 8",
+            "- {m: 128, n: 256, k: 256, num_warps: 8",
+            "tiles.value[0]",
+            "need 589824 bytes",
+        ),
         ("{m: 128, n: 256,", "{m: 128,", "tiles.value[0].n", "'n' is missing"),
         ("{m: 128, n: 256,", "{m: 100, n: 256,", "tiles.value[0].m", "100 is no power of two"),
         ("  strength: measured", "  strength: sure", "match.strength", "found 'sure'"),
@@ -185,6 +234,11 @@ def line_of(text: str) -> int:
         ("source: product name", "origin: product name", "match.origin", "unknown key"),
         ("title: NVIDIA H200 SXM", "title: ''", "title", "at least 1 character"),
         ("backend: cuda, arch: 90", "backend: cuda, arch: 9.5", "compile_target.value.arch", "9.5"),
+        ("value: hopper", "value: hoper", "architecture.value", "found 'hoper'"),
+        ("dtype: int8, m: 64", "dtype: int4, m: 64", "matrix_shapes.value[6].dtype", "'int4'"),
+        ("dtype: int8, m: 64", "dtype: float32, m: 64", "matrix_shapes.value[6].dtype", "no rate"),
+        ("[num_ctas, maxnreg]", "[num_cta]", "triton.value.options[0]", "found 'num_cta'"),
+        ("base_alignment_bytes: 16", "base_alignment_bytes: 12", "block_load.value", "no power of"),
         ("value: 132", "value: 132\n  value: 133", "compute_units.value", "given twice"),
         ("value: 132", "value: [132", None, "not valid YAML"),
     ],

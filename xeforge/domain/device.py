@@ -40,6 +40,110 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterMode:
+    """One way to divide the register file between resident threads.
+
+    Attributes:
+        name: Value of the launch option that asks for it.
+        registers_per_thread: Of the unit's own width.
+        num_warps: Most warps of one program in this mode; None: not known.
+    """
+
+    name: str
+    registers_per_thread: int
+    num_warps: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixShape:
+    """What one matrix instruction multiplies at most.
+
+    Attributes:
+        dtype: Operand format.
+        m, n, k: Rows, columns and depth in elements.
+    """
+
+    dtype: str
+    m: int
+    n: int
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLoad:
+    """What the hardware demands of loads of whole tiles; None: no such limit is published.
+
+    Attributes:
+        kind: ``"tma"`` or ``"block_2d"``.
+        base_alignment_bytes: Of the tensor's first element.
+        pitch_multiple_bytes: Every stride but the last is a multiple of it.
+        min_row_bytes: Shortest row of the surface, or of the tile (``"tma"``).
+        max_row_bytes: Longest row that one instruction loads.
+        max_rows_load, max_rows_store: Most rows that one instruction moves.
+        max_extent: Most elements of a tile along any axis.
+    """
+
+    kind: str
+    base_alignment_bytes: int
+    pitch_multiple_bytes: int
+    min_row_bytes: int
+    max_row_bytes: int | None
+    max_rows_load: int | None
+    max_rows_store: int | None
+    max_extent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TritonSupport:
+    """What Triton's backend accepts for a device.
+
+    Attributes:
+        versions: Triton versions this was read in, e.g. ``("3.6", "3.7")``.
+        num_stages: What a launch gets that says nothing.
+        dot_precisions: Legal values of ``input_precision``; the default comes first.
+        fp8_formats: Formats of 8-bit floats, in Triton's names.
+        options: Launch options beyond warps and stages that do something.
+        descriptors: Whether tensor descriptors become hardware loads of tiles.
+    """
+
+    versions: tuple[str, ...]
+    num_stages: int
+    dot_precisions: tuple[str, ...]
+    fp8_formats: tuple[str, ...]
+    options: tuple[str, ...]
+    descriptors: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A checkable rule, evaluated on what a source says; never left to the reader.
+
+    Attributes:
+        id: ``<pack>.<slug>``.
+        scope: What it is about: a launch, a kernel, or one kind of call.
+        when: Predicate that says where it applies; empty: everywhere in its scope.
+        require: Predicate that must hold there.
+        refuses: Whether a source that breaks it is refused; otherwise it is told.
+        gate: Static rule that enforces it.
+        says: The rule in words.
+        remedy: What to do instead.
+        strength: ``"measured"``, ``"documented"`` or ``"claimed"``.
+        source: Where it was read or measured.
+    """
+
+    id: str
+    scope: str
+    when: str
+    require: str
+    refuses: bool
+    gate: str
+    says: str
+    remedy: str
+    strength: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """One model of accelerator (not one card in one machine).
 
@@ -74,6 +178,13 @@ class Device:
         groups_per_s: Rate at which work-groups (Triton programs) can be started; None: not known.
         tiles: Tiles of matrix products worth trying first, best first.
         sources: Where each number was read or measured, by field name.
+        architecture: Generation, e.g. ``"hopper"`` or ``"xe2"``; empty: not known.
+        memory_bytes: Device memory; None: shared with the host, or not known.
+        register_modes: Launch-time divisions of the register file; empty: none or not known.
+        matrix_shapes: Largest matrix instruction for each dtype; empty: none or not known.
+        block_load: Limits of hardware loads of tiles; None: there are none, or not known.
+        triton: What Triton's backend accepts; None: there is none, or not known.
+        constraints: Rules of the knowledge packs that hold on this device.
     """
 
     name: str
@@ -103,6 +214,13 @@ class Device:
     tiles: tuple[Tile, ...]
     sources: Mapping[str, str]
     groups_per_s: float | None = None
+    architecture: str = ""
+    memory_bytes: int | None = None
+    register_modes: tuple[RegisterMode, ...] = ()
+    matrix_shapes: tuple[MatrixShape, ...] = ()
+    block_load: BlockLoad | None = None
+    triton: TritonSupport | None = None
+    constraints: tuple[Constraint, ...] = ()
 
     def peak_flops_per_s(self, dtype: str) -> float:
         """Return the best rate any unit of this device reaches with operands of `dtype`.
