@@ -1,4 +1,9 @@
-"""``forward`` waits for the device, or copies from it, on every call."""
+"""``forward`` waits for the device, or copies from it, on every call.
+
+Looks for fetches (``item``, ``tolist``, ``cpu``, ``float(x)``), waits, and conditions on tensors in
+what ``forward`` runs. Misses waits inside library calls. Source: CUDA and SYCL launches are queued;
+a fetch waits for all of them.
+"""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,10 @@
-"""Operands are widened to float32 right before a matrix product."""
+"""Operands are widened to float32 before a matrix product, or products accumulate in 16 bits.
+
+Looks for casts to float32 of tiles as they were loaded, on their way into ``tl.dot``, and for
+accumulators and ``out_dtype`` of 16 bits. Misses tiles that helper functions load or cast, and
+values that were computed in float32 and must stay so. Source: published rates of the matrix units
+by operand format (vendors' data sheets); sums in 16 bits lose all terms below 2**-11 of the sum.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -8,6 +14,7 @@ from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
 from xeforge.source.facts import FileFacts
 from xeforge.source.imports import ImportTable
+from xeforge.source.kernel_body import KernelBody
 from xeforge.source.kernel_code import assignments
 from xeforge.source.kernel_code import is_call
 from xeforge.source.scopes import FunctionNode
@@ -20,7 +27,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     places = sorted(
         {place for node in facts.nodes.values() for place in _places(node, facts.imports)}
     )
-    return tuple(
+    widened = tuple(
         Issue(
             type=NAME,
             severity=Severity.SPEED,
@@ -31,6 +38,27 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
         )
         for line, names in places
     )
+    return (*widened, *(each for body in facts.bodies.values() for each in _short(body)))
+
+
+def _short(body: KernelBody) -> Iterator[Issue]:
+    """Yield accumulators of 16 bits, and products that are asked for in 16 bits."""
+    dots = body.named("dot", "dot_scaled")
+    added = {b.name for b in body.bindings for dot in dots if b.place.index == dot.place.index}
+    for call in (*body.named("zeros", "full"), *dots):
+        is_dot = call in dots
+        node = call.argument(6 if is_dot else 1 + (call.name == "full"), "dtype")
+        node = call.argument(6, "out_dtype") if is_dot else node
+        names = {each.name for each in body.bindings if each.place.index == call.place.index}
+        is_short = node is not None and body.imports.is_triton(node, "float16", "bfloat16")
+        if is_short and node is not None and (is_dot or names & added):
+            yield Issue(
+                type=NAME,
+                severity=Severity.SPEED,
+                message=f"{ast.unparse(call.node)} accumulates in {ast.unparse(node)}",
+                line=call.line,
+                remedy="accumulate in float32 and cast the result once",
+            )
 
 
 def _places(kernel: FunctionNode, imports: ImportTable) -> Iterator[tuple[int, tuple[str, ...]]]:

@@ -1,13 +1,24 @@
-"""One access is bounded by a mask, another one with the same offsets is not."""
+"""An access may pass the end of its tensor.
+
+Looks for accesses without a mask by offsets that the same kernel compares with a size, and, in
+kernels that compare nothing, for accesses by ``program_id * BLOCK + arange(BLOCK)`` where the grid
+of the launch is rounded up. Misses branches, which may have looked before, block pointers (see
+``block_ptr_boundary_wrong``), and offsets that are wrapped around or clamped. Source: Triton's
+language reference, ``tl.load``: without a mask every element is accessed.
+"""
 
 import ast
+from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
+from xeforge.source.addresses import address_of
+from xeforge.source.addresses import lanes_of
 from xeforge.source.facts import FileFacts
 from xeforge.source.imports import ImportTable
+from xeforge.source.kernel_body import Call
 from xeforge.source.kernel_code import assignments
 from xeforge.source.kernel_code import is_call
 from xeforge.source.scopes import FunctionNode
@@ -17,7 +28,7 @@ NAME: Final = "missing_boundary_check"
 
 def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report accesses without a mask by offsets that the same kernel compares with a size."""
-    found = []
+    found = list(_rounded_up(facts))
     for node in facts.nodes.values():
         bounded = _bounded(node, facts.imports)
         for call in _unmasked(node, facts.imports):
@@ -81,3 +92,35 @@ def _unmasked(kernel: FunctionNode, imports: ImportTable) -> list[ast.Call]:
         if most and not has_mask and len(node.args) == most:
             found.append(node)
     return found
+
+
+def _rounded_up(facts: FileFacts) -> Iterator[Issue]:
+    """Yield accesses of kernels that compare nothing though their grid is rounded up."""
+    seen: set[str] = set()
+    for launch in facts.launches:
+        name = launch.kernel.name
+        body = facts.bodies[name]
+        is_bounded = any(isinstance(e, ast.Compare | ast.Mod) for e in ast.walk(body.node))
+        if name in seen or is_bounded or "cdiv(" not in launch.site.resolved_grid:
+            continue
+        seen.add(name)
+        for call in body.named("load", "store"):
+            address, index = address_of(call), call.place.index
+            lanes = lanes_of(body, address, index)
+            is_open = all(each.is_plain for each in lanes) and not _has_mask(call)
+            if address is None or not lanes or not is_open or call.place.branches:
+                continue
+            if "program_id()" in body.sources(address, index):
+                yield Issue(
+                    type=NAME,
+                    severity=Severity.WARNING,
+                    message=f"{ast.unparse(call.node.func)} has no mask, though the grid "
+                    f"{launch.site.resolved_grid} is rounded up: the last program passes the end",
+                    line=call.line,
+                    remedy="pass the size and add a mask",
+                )
+
+
+def _has_mask(call: Call) -> bool:
+    position = 1 if call.name == "load" else 2
+    return call.argument(position, "mask") is not None

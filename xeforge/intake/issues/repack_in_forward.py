@@ -1,4 +1,9 @@
-"""Weights are cast, transposed into a copy or cloned on every call of ``forward``."""
+"""Weights are cast, transposed into a copy or cloned on every call of ``forward``.
+
+Looks for copies of parameters and buffers, also in functions they are handed to. Misses copies in
+branches and loops, and weights of modules from other files. Source: the copy reads and writes the
+weight once more on each call.
+"""
 
 import ast
 from collections.abc import Iterator

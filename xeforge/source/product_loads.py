@@ -1,0 +1,70 @@
+"""Loads behind the operands of matrix products in loops."""
+
+import ast
+
+from xeforge.source.addresses import address_of
+from xeforge.source.addresses import lanes_of
+from xeforge.source.addresses import made_by
+from xeforge.source.kernel_body import Call
+from xeforge.source.kernel_body import KernelBody
+
+
+def product_loads(body: KernelBody) -> tuple[Call, ...]:
+    """Return the loads in loops that operands of ``tl.dot`` in the same loop come from, in order.
+
+    Values loaded by helper functions, and addresses that were loaded themselves, are left out.
+    """
+    found: dict[ast.Call, Call] = {}
+    loads = body.named("load")
+    for dot in body.named("dot", "dot_scaled"):
+        if not dot.place.loops:
+            continue
+        loop = dot.place.loops[-1]
+        reached = _reached(body, dot)
+        for load in loads:
+            if loop in load.place.loops and load.node in reached and not _is_gather(body, load):
+                found[load.node] = load
+    return tuple(sorted(found.values(), key=lambda each: (each.place.index, each.line)))
+
+
+def is_descriptor(load: Call) -> bool:
+    """Say whether a load goes through a tensor descriptor."""
+    return load.is_method
+
+
+def is_block_pointer(body: KernelBody, load: Call) -> bool:
+    """Say whether a load goes through a block pointer made in the kernel."""
+    return not load.is_method and made_by(body, load.first, load.place.index) is not None
+
+
+def _reached(body: KernelBody, dot: Call) -> set[ast.AST]:
+    """Return every node that the operands of a product are made of, through names of its loop."""
+    loop = dot.place.loops[-1]
+    waiting: list[tuple[ast.AST, int]] = [(each, dot.place.index) for each in dot.node.args[:2]]
+    waiting += [
+        (e.value, dot.place.index) for e in dot.node.keywords if e.arg in {"input", "other"}
+    ]
+    found: set[ast.AST] = set()
+    while waiting:
+        node, index = waiting.pop()
+        for each in ast.walk(node):
+            if each in found:
+                continue
+            found.add(each)
+            bound = body.before(each.id, index + 1) if isinstance(each, ast.Name) else None
+            # A dot's own result is a product, not an operand that was loaded.
+            if bound is not None and bound.value is not None and loop in bound.place.loops:
+                is_product = isinstance(bound.value, ast.Call) and body.imports.is_triton(
+                    bound.value.func, "dot"
+                )
+                if not is_product:
+                    waiting.append((bound.value, bound.place.index))
+    return found
+
+
+def _is_gather(body: KernelBody, load: Call) -> bool:
+    address = address_of(load)
+    if address is None or is_block_pointer(body, load):
+        return False
+    lanes = lanes_of(body, address, load.place.index)
+    return len({each.axis for each in lanes}) < 2 or not all(e.is_plain for e in lanes)  # noqa: PLR2004
