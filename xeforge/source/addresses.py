@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
 from xeforge.source.kernel_body import Call
@@ -23,12 +24,14 @@ class Lane:
         extent: Source text of its length.
         factors: What it is multiplied with.
         is_plain: Nothing but sums and products stands around it.
+        is_loaded: It is part of the address of another load: this access is a gather.
     """
 
     axis: int | None
     extent: str
     factors: tuple[ast.expr, ...]
     is_plain: bool = True
+    is_loaded: bool = False
 
 
 def pointer_of(body: KernelBody, node: ast.expr | None, index: int, depth: int = 0) -> str | None:
@@ -109,16 +112,17 @@ def _lanes(  # noqa: C901 - one case per kind of expression
             full = [i for i, part in enumerate(parts) if isinstance(part, ast.Slice)]
             axis = full[0] if len(full) == 1 else None
             for each in _lanes(body, value, index, depth + 1):
-                yield Lane(axis, each.extent, each.factors, each.is_plain)
+                yield replace(each, axis=axis)
         case ast.Call() if body.imports.is_triton(node.func, "arange"):
             yield Lane(None, ast.unparse(node.args[1]) if len(node.args) > 1 else "", ())
         case ast.Call() if (inner := _inner(body, node)) is not None:
             yield from _lanes(body, inner, index, depth + 1)
         case _:
+            is_load = isinstance(node, ast.Call) and body.name_of(node) == "load"
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     for each in _lanes(body, child, index, depth + 1):
-                        yield Lane(each.axis, each.extent, each.factors, is_plain=False)
+                        yield replace(each, is_plain=False, is_loaded=is_load or each.is_loaded)
 
 
 def _of_name(body: KernelBody, name: str, index: int, depth: int) -> Iterator[Lane]:
@@ -133,7 +137,7 @@ def _of_name(body: KernelBody, name: str, index: int, depth: int) -> Iterator[La
 
 def _scaled(lanes: Iterator[Lane], factor: ast.expr) -> Iterator[Lane]:
     for each in lanes:
-        yield Lane(each.axis, each.extent, (*each.factors, factor), each.is_plain)
+        yield replace(each, factors=(*each.factors, factor))
 
 
 def rank_of(body: KernelBody, node: ast.expr | None, index: int, depth: int = 0) -> int:

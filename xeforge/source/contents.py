@@ -116,18 +116,21 @@ def _check_encoding(source: str, path: str) -> None:
             )
 
 
-def read_contents(source: str, path: str, *, require_kernel: bool = True) -> KernelContents:
+def read_contents(
+    source: str, path: str, *, require_kernel: bool = True, tree: ast.Module | None = None
+) -> KernelContents:
     """Say what a file declares; nothing of it is run.
 
     Args:
         source: Text of the file.
         path: Name of the file in messages.
         require_kernel: Refuse a file without a jit function; off for references.
+        tree: What `parse` made of the text, when it has been asked already.
 
     Raises:
         BadKernel: The file is no Python text, or has no jit function though it must.
     """
-    tree = parse(source, path)
+    tree = parse(source, path) if tree is None else tree
     imports = read_imports(tree)
     values = read_values(tree, imports)
     jit = tuple(_jit_functions(tree, imports, values))

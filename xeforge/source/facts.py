@@ -1,6 +1,7 @@
 """Everything that detectors ask about one kernel file, read once and shared."""
 
 import ast
+from collections.abc import Iterator
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -22,7 +23,11 @@ from xeforge.source.host_flow import read_scope
 from xeforge.source.imports import read_imports
 from xeforge.source.kernel_body import KernelBody
 from xeforge.source.kernel_body import read_body
+from xeforge.source.kernel_code import BlockProduct
+from xeforge.source.kernel_code import block_products
 from xeforge.source.kernel_code import kernel_nodes
+from xeforge.source.kernel_code import program_axes
+from xeforge.source.kernel_code import strides_over_programs
 from xeforge.source.scopes import FunctionNode
 from xeforge.source.scopes import functions_in
 from xeforge.source.settings import Setting
@@ -61,6 +66,8 @@ class FileFacts:
         self.build = build
         self.vendor = vendor
         self.imports = read_imports(tree)
+        self._touched: dict[tuple[str, ...], frozenset[str]] = {}
+        self._axes: dict[str, Mapping[str, frozenset[int]]] = {}
 
     @cached_property
     def nodes(self) -> Mapping[str, FunctionNode]:
@@ -124,35 +131,58 @@ class FileFacts:
         constructor = self.functions.get(f"{model}.__init__")
         return frozenset() if constructor is None else weight_attributes(constructor, self.imports)
 
-    def touched(self, kernel: str, *names: str, depth: int = 0) -> frozenset[str]:
+    def axes(self, kernel: str) -> Mapping[str, frozenset[int]]:
+        """Return the axes of the program number behind each local name of a kernel."""
+        if kernel not in self._axes:
+            self._axes[kernel] = program_axes(self.nodes[kernel], self.imports)
+        return self._axes[kernel]
+
+    def products(self, kernel: JitFunction) -> tuple[BlockProduct, ...]:
+        """Return the products of program numbers with compile-time sizes in a kernel."""
+        fixed = frozenset(each.name for each in kernel.params if each.is_constexpr)
+        return block_products(self.nodes[kernel.name], fixed, self.imports, self.axes(kernel.name))
+
+    def is_persistent(self, kernel: str) -> bool:
+        """Say whether a program of a kernel may work on more than one tile."""
+        return strides_over_programs(self.nodes[kernel], self.imports, self.axes(kernel))
+
+    def touched(self, kernel: str, *names: str) -> frozenset[str]:
         """Return the parameters through which a kernel, or what it calls, does such accesses.
 
         Args:
             kernel: A jit function.
             names: ``"load"``, ``"store"`` or ``"atomic"``.
-            depth: How many calls deep.
         """
+        key = (kernel, *names)
+        if key not in self._touched:
+            self._touched[key] = frozenset()  # ends a circle of functions that call each other
+            self._touched[key] = frozenset(self._accessed(kernel, names))
+        return self._touched[key]
+
+    def _accessed(self, kernel: str, names: tuple[str, ...]) -> Iterator[str]:
         body = self.bodies[kernel]
-        found: set[str] = set()
+        helpers = {each.name for each in self.contents.jit_functions}
         for call in body.calls:
             is_atomic = call.name.startswith("atomic_") and "atomic" in names
-            if call.name in names or is_atomic:
-                found.add(pointer_of(body, call.first, call.place.index) or "")
-        for node, place in body.statements if depth < 4 else ():  # noqa: PLR2004
-            for each in ast.walk(node):
-                if isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
-                    helper = self.contents.jit_function(each.func.id)
-                    if helper is None or helper.name not in self.bodies:
-                        continue
-                    inner = self.touched(helper.name, *names, depth=depth + 1)
-                    given = dict(zip((p.name for p in helper.params), each.args, strict=False))
-                    given |= {k.arg: k.value for k in each.keywords if k.arg is not None}
-                    found |= {
-                        pointer_of(body, given[name], place.index) or ""
-                        for name in inner
-                        if name in given
-                    }
-        return frozenset(found - {""})
+            pointer = pointer_of(body, call.first, call.place.index)
+            if pointer is not None and (call.name in names or is_atomic):
+                yield pointer
+        for node, place in body.plain_calls:
+            if isinstance(node.func, ast.Name) and node.func.id in helpers & self.bodies.keys():
+                yield from self._accessed_by(body, node, place.index, names)
+
+    def _accessed_by(
+        self, body: KernelBody, call: ast.Call, index: int, names: tuple[str, ...]
+    ) -> Iterator[str]:
+        assert isinstance(call.func, ast.Name)  # noqa: S101 - the caller has looked
+        helper = self.contents.jit_function(call.func.id)
+        assert helper is not None  # noqa: S101 - the same
+        given = dict(zip((each.name for each in helper.params), call.args, strict=False))
+        given |= {each.arg: each.value for each in call.keywords if each.arg is not None}
+        for name in self.touched(helper.name, *names):
+            pointer = pointer_of(body, given.get(name), index)
+            if pointer is not None:
+                yield pointer
 
     def kind(self, kernel: JitFunction) -> str:
         """Say what a kernel does: ``"product"``, ``"reduction"`` or ``"elementwise"``."""
@@ -211,5 +241,6 @@ def read_facts(
     Raises:
         BadKernel: It cannot be read as Python, or has no jit function.
     """
-    contents = read_contents(text, path)
-    return FileFacts(contents, parse(text, path), reference=reference, build=build, vendor=vendor)
+    tree = parse(text, path)
+    contents = read_contents(text, path, tree=tree)
+    return FileFacts(contents, tree, reference=reference, build=build, vendor=vendor)

@@ -114,6 +114,25 @@ class HostScope:
                 found.add(target)
         return frozenset(found)
 
+    def reaches_launch(self, node: ast.expr) -> bool:
+        """Say whether the contents of what an expression makes get into a launch."""
+        names = {
+            name
+            for name, bound in self.bindings.items()
+            for value, _ in bound
+            if any(each is node for each in ast.walk(value))
+        }
+        reached: frozenset[str] = frozenset()
+        for name in names:
+            reached |= self.reaching(name, node.lineno)
+        text = ast.unparse(node)
+        return any(
+            contents_used(value) & reached or text in ast.unparse(value)
+            for launch in self.launches
+            if launch.site.end_line >= node.lineno
+            for value in launch.arguments.values()
+        )
+
     def nodes(self) -> Iterator[ast.AST]:
         """Yield the nodes of the function."""
         return own_nodes(self.function.node)

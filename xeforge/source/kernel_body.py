@@ -97,6 +97,8 @@ class KernelBody:
         bindings: All bindings in program order.
         calls: All calls in program order.
         loops: All loops with their places (which do not contain themselves).
+        statements: All statements in program order.
+        plain_calls: Calls of plain names, such as helper functions.
     """
 
     node: FunctionNode
@@ -105,6 +107,7 @@ class KernelBody:
     calls: list[Call] = field(default_factory=list)
     loops: list[tuple[Loop, Place]] = field(default_factory=list)
     statements: list[tuple[ast.stmt, Place]] = field(default_factory=list)
+    plain_calls: list[tuple[ast.Call, Place]] = field(default_factory=list)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
@@ -149,8 +152,10 @@ class KernelBody:
         while waiting:
             current, place = waiting.pop()
             for each in ast.walk(current):
-                if isinstance(each, ast.Call) and self.imports.is_triton(each.func, _last(each)):
-                    found.add(f"{_last(each)}()")
+                if isinstance(each, ast.Call):
+                    name = self.name_of(each)
+                    if self.imports.is_triton(each.func, name):
+                        found.add(f"{name}()")
                 if not (isinstance(each, ast.Name) and each.id not in found):
                     continue
                 found.add(each.id)
@@ -166,15 +171,15 @@ class KernelBody:
                 ]
         return frozenset(found)
 
+    def name_of(self, call: ast.Call) -> str:
+        """Return the last part of what is called, ``"exp"`` also where it was imported as ``e``."""
+        if isinstance(call.func, ast.Attribute):
+            return call.func.attr
+        return (self.imports.dotted(call.func) or "").rpartition(".")[2]
+
     def place_of(self, loop: Loop) -> Place:
         """Return where a loop stands."""
         return next(place for each, place in self.loops if each is loop)
-
-
-def _last(node: ast.Call) -> str:
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def _is_target(name: str, loop: Loop) -> bool:
@@ -235,7 +240,7 @@ class _Reader:
     def call(self, node: ast.AST, place: Place) -> Call | None:
         if not isinstance(node, ast.Call):
             return None
-        name = _last(node)
+        name = self.body.name_of(node)
         if self.body.imports.is_triton(node.func, name):
             first = node.args[0] if node.args else None
             if first is None and node.keywords:
@@ -243,6 +248,8 @@ class _Reader:
             return Call(name, node, first, place, is_method=False)
         if isinstance(node.func, ast.Attribute) and name in _METHODS:
             return Call(name, node, node.func.value, place, is_method=True)
+        if isinstance(node.func, ast.Name):
+            self.body.plain_calls.append((node, place))
         return None
 
 

@@ -40,12 +40,26 @@ def program_axes(kernel: FunctionNode, imports: ImportTable) -> Mapping[str, fro
     Names of element offsets (computed with ``arange``) are left out: they number no tiles.
     """
     axes: dict[str, frozenset[int]] = {}
+    bound = [
+        (name, value)
+        for name, value, _ in assignments(kernel)
+        if not any(is_call(each, imports, "arange") for each in ast.walk(value))
+    ]
     for _ in range(2):  # twice, because loops carry values back
-        for name, value, _ in assignments(kernel):
-            if any(is_call(each, imports, "arange") for each in ast.walk(value)):
-                continue
+        for name, value in bound:
             axes[name] = axes.get(name, frozenset()) | axes_of(value, axes, imports)
+        for name, start in _starts(kernel):
+            axes[name] = axes.get(name, frozenset()) | axes_of(start, axes, imports)
     return {name: found for name, found in axes.items() if found}
+
+
+def _starts(kernel: FunctionNode) -> Iterator[tuple[str, ast.expr]]:
+    """Yield loop variables with the first value they take: a resident program's tile number."""
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            arguments = node.iter.args if isinstance(node.iter, ast.Call) else []
+            if len(arguments) == 3:  # noqa: PLR2004
+                yield node.target.id, arguments[0]
 
 
 def axes_of(
@@ -81,10 +95,20 @@ class BlockProduct:
 
 
 def block_products(
-    kernel: FunctionNode, parameters: frozenset[str], imports: ImportTable
+    kernel: FunctionNode,
+    parameters: frozenset[str],
+    imports: ImportTable,
+    axes: Mapping[str, frozenset[int]] | None = None,
 ) -> tuple[BlockProduct, ...]:
-    """Return the products ``pid * BLOCK``; `parameters` are the compile-time ones."""
-    axes = program_axes(kernel, imports)
+    """Return the products ``pid * BLOCK``.
+
+    Args:
+        kernel: The jit function.
+        parameters: Its compile-time parameters.
+        imports: Of the file.
+        axes: What `program_axes` says, when it has been asked already.
+    """
+    axes = program_axes(kernel, imports) if axes is None else axes
     found = []
     for node in ast.walk(kernel):
         if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)):
@@ -97,9 +121,13 @@ def block_products(
     return tuple(found)
 
 
-def strides_over_programs(kernel: FunctionNode, imports: ImportTable) -> bool:
+def strides_over_programs(
+    kernel: FunctionNode,
+    imports: ImportTable,
+    axes: Mapping[str, frozenset[int]] | None = None,
+) -> bool:
     """Say whether a program may work on more than one tile: a loop that starts at its number."""
-    axes = program_axes(kernel, imports)
+    axes = program_axes(kernel, imports) if axes is None else axes
     for node in ast.walk(kernel):
         if is_call(node, imports, "num_programs"):
             return True

@@ -5,8 +5,10 @@ import ast
 from xeforge.source.addresses import address_of
 from xeforge.source.addresses import lanes_of
 from xeforge.source.addresses import made_by
+from xeforge.source.kernel_body import Binding
 from xeforge.source.kernel_body import Call
 from xeforge.source.kernel_body import KernelBody
+from xeforge.source.kernel_body import Loop
 
 
 def product_loads(body: KernelBody) -> tuple[Call, ...]:
@@ -51,7 +53,7 @@ def _reached(body: KernelBody, dot: Call) -> set[ast.AST]:
             if each in found:
                 continue
             found.add(each)
-            bound = body.before(each.id, index + 1) if isinstance(each, ast.Name) else None
+            bound = _binding(body, each.id, index, loop) if isinstance(each, ast.Name) else None
             # A dot's own result is a product, not an operand that was loaded.
             if bound is not None and bound.value is not None and loop in bound.place.loops:
                 is_product = isinstance(bound.value, ast.Call) and body.imports.is_triton(
@@ -62,9 +64,18 @@ def _reached(body: KernelBody, dot: Call) -> set[ast.AST]:
     return found
 
 
+def _binding(body: KernelBody, name: str, index: int, loop: Loop) -> Binding | None:
+    """Return the binding that a name has at a statement of a loop, carried over by its turns."""
+    found = body.before(name, index)
+    if found is None or loop not in found.place.loops:
+        carried = [b for b in body.by_name.get(name, ()) if loop in b.place.loops]
+        return carried[-1] if carried else found
+    return found
+
+
 def _is_gather(body: KernelBody, load: Call) -> bool:
     address = address_of(load)
     if address is None or is_block_pointer(body, load):
         return False
     lanes = lanes_of(body, address, load.place.index)
-    return len({each.axis for each in lanes}) < 2 or not all(e.is_plain for e in lanes)  # noqa: PLR2004
+    return len({each.axis for each in lanes}) < 2 or any(e.is_loaded for e in lanes)  # noqa: PLR2004

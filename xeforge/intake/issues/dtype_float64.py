@@ -1,8 +1,8 @@
 """A kernel computes in float64, or the host makes float64 tensors for it.
 
-Looks for ``tl.float64`` in kernels and for casts and allocations in float64 in what ``forward``
-runs. Misses inputs that arrive in float64. Source: published rates of float64 are 1/2 to 1/64 of
-those of float32 (vendors' data sheets); several devices have none at all.
+Looks for ``tl.float64`` in kernels and for casts and allocations in float64 on the host whose
+result a kernel gets. Misses inputs that arrive in float64. Source: published rates of float64 are
+1/2 to 1/64 of those of float32 (vendors' data sheets); several devices have none at all.
 """
 
 import ast
@@ -47,7 +47,9 @@ def _of_host(facts: FileFacts) -> Iterator[Issue]:
         lines = {
             node.lineno: ast.unparse(node)
             for node in scope.nodes()
-            if isinstance(node, ast.Call) and _makes_double(facts, node)
+            if isinstance(node, ast.Call)
+            and _makes_double(facts, node)
+            and scope.reaches_launch(node)
         }
         for line, text in sorted(lines.items()):
             yield Issue(

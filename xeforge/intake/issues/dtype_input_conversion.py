@@ -12,8 +12,6 @@ from typing import Final
 from xeforge.domain.issue import Issue
 from xeforge.intake.issues.detector import slow
 from xeforge.source.facts import FileFacts
-from xeforge.source.host_flow import HostScope
-from xeforge.source.host_flow import contents_used
 from xeforge.source.host_flow import is_cast
 
 NAME: Final = "dtype_input_conversion"
@@ -29,7 +27,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
                 continue
             owner = node.func.value if isinstance(node.func, ast.Attribute) else node
             root = scope.root(owner, node.lineno)
-            if root in inputs and _reaches(scope, node):
+            if root in inputs and scope.reaches_launch(node):
                 found[node.lineno] = slow(
                     NAME,
                     node.lineno,
@@ -37,20 +35,3 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
                     "pass the input as it is and cast tiles in the kernel",
                 )
     return tuple(found[line] for line in sorted(found))
-
-
-def _reaches(scope: HostScope, node: ast.Call) -> bool:
-    names = {
-        name
-        for name, bound in scope.bindings.items()
-        for value, _ in bound
-        if any(each is node for each in ast.walk(value))
-    }
-    reached = frozenset().union(*(scope.reaching(name, node.lineno) for name in names))
-    text = ast.unparse(node)
-    return any(
-        contents_used(value) & reached or text in ast.unparse(value)
-        for launch in scope.launches
-        if launch.site.line >= node.lineno
-        for value in launch.arguments.values()
-    )

@@ -13,11 +13,7 @@ from xeforge.source.contents import LaunchSite
 from xeforge.source.facts import FileFacts
 from xeforge.source.host_code import integer
 from xeforge.source.host_code import local_values
-from xeforge.source.imports import ImportTable
 from xeforge.source.kernel_code import assignments
-from xeforge.source.kernel_code import block_products
-from xeforge.source.kernel_code import strides_over_programs
-from xeforge.source.scopes import FunctionNode
 
 NAME: Final = "grid_block_mismatch"
 
@@ -30,14 +26,13 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     Fewer programs times block size than elements leave a part unwritten: certain where the block
     size is tuned, since the grid can then suit one configuration at most.
     """
-    nodes = facts.nodes
     functions = facts.functions
     found: list[Issue] = []
     for launch in facts.contents.launches:
         kernel = facts.contents.jit_function(launch.kernel)
         if kernel is None or not launch.resolved_grid:
             continue
-        blocks = _blocks(nodes[launch.kernel], kernel, facts.imports)
+        blocks = _blocks(facts, kernel)
         values: Values = facts.contents.constants
         if launch.function in functions:
             values = local_values(functions[launch.function], facts.contents.constants)
@@ -46,20 +41,17 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     return tuple(found)
 
 
-def _blocks(
-    node: FunctionNode, kernel: JitFunction, imports: ImportTable
-) -> Mapping[int, frozenset[str]]:
+def _blocks(facts: FileFacts, kernel: JitFunction) -> Mapping[int, frozenset[str]]:
     """Return the blocks behind each axis of the grid; nothing when that is not certain."""
-    if strides_over_programs(node, imports):
+    if facts.is_persistent(kernel.name):
         return {}
-    parameters = frozenset(each.name for each in kernel.params if each.is_constexpr)
     scaled = {
         name
-        for name, value, _ in assignments(node)
+        for name, value, _ in assignments(facts.nodes[kernel.name])
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult)
     }
     found: dict[int, set[str]] = {}
-    for product in block_products(node, parameters, imports):
+    for product in facts.products(kernel):
         inside = [each for each in ast.walk(product.factor) if isinstance(each, ast.BinOp)]
         is_scaled = any(isinstance(each.op, ast.Mult) for each in inside)
         if is_scaled or (isinstance(product.factor, ast.Name) and product.factor.id in scaled):

@@ -6,13 +6,12 @@ tile number; says nothing about shapes with few tiles, where there is nothing to
 Triton's tutorial 09 (persistent matmul).
 """
 
+import ast
 from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.intake.issues.detector import slow
 from xeforge.source.facts import FileFacts
-from xeforge.source.kernel_code import block_products
-from xeforge.source.kernel_code import strides_over_programs
 
 NAME: Final = "missing_persistent"
 _SIDES: Final = 2
@@ -25,10 +24,14 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
         name = launch.kernel.name
         body = facts.bodies[name]
         has_product = any(each.place.loops for each in body.named("dot", "dot_scaled"))
-        if name in found or not has_product or strides_over_programs(body.node, facts.imports):
+        if name in found or not has_product or facts.is_persistent(name):
             continue
-        fixed = frozenset(each.name for each in launch.kernel.params if each.is_constexpr)
-        blocks = {each.block for each in block_products(body.node, fixed, facts.imports)}
+        blocks = {
+            each.block
+            for each in facts.products(launch.kernel)
+            # ``head * length * WIDTH`` finds a matrix, not a tile of it.
+            if not any(isinstance(e, ast.Mult) for e in ast.walk(each.factor))
+        }
         if len(blocks) >= _SIDES:
             found[name] = slow(
                 NAME,

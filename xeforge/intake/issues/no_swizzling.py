@@ -14,20 +14,16 @@ from xeforge.source.contents import JitFunction
 from xeforge.source.facts import FileFacts
 from xeforge.source.imports import ImportTable
 from xeforge.source.kernel_code import assignments
-from xeforge.source.kernel_code import block_products
 from xeforge.source.kernel_code import is_call
-from xeforge.source.scopes import FunctionNode
 
 NAME: Final = "no_swizzling"
 
 
 def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report product kernels whose two tile numbers are plain axes, or plain quotient and rest."""
-    nodes = facts.nodes
     found = []
     for kernel in facts.contents.entry_kernels:
-        node = nodes[kernel.name]
-        line = _plain_order(node, kernel, facts.imports) if kernel.has_dot else None
+        line = _plain_order(facts, kernel) if kernel.has_dot else None
         if line is not None:
             found.append(
                 Issue(
@@ -42,15 +38,15 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     return tuple(found)
 
 
-def _plain_order(node: FunctionNode, kernel: JitFunction, imports: ImportTable) -> int | None:
+def _plain_order(facts: FileFacts, kernel: JitFunction) -> int | None:
     """Return the line of the first tile number; None when the order is no plain one."""
+    node, imports = facts.nodes[kernel.name], facts.imports
     if any(is_call(each, imports, "swizzle2d") for each in ast.walk(node)):
         return None
-    parameters = frozenset(each.name for each in kernel.params if each.is_constexpr)
     products = [
         each
-        for each in block_products(node, parameters, imports)
-        if isinstance(each.factor, ast.Name) or is_call(each.factor, imports, "program_id")
+        for each in facts.products(kernel)
+        if isinstance(each.factor, ast.Name) or _kind(each.factor, imports) is not None
     ]
     bound: dict[str, list[tuple[ast.expr, int]]] = {}
     for name, value, line in assignments(node):

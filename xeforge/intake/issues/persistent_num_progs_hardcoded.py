@@ -12,7 +12,6 @@ from xeforge.domain.issue import Issue
 from xeforge.intake.issues.detector import slow
 from xeforge.source.facts import FileFacts
 from xeforge.source.host_code import integer
-from xeforge.source.kernel_code import strides_over_programs
 from xeforge.source.settings import Values
 from xeforge.source.settings import values_at
 
@@ -23,8 +22,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report each launch."""
     found = []
     for launch in facts.launches:
-        node = facts.nodes[launch.kernel.name]
-        if not launch.site.resolved_grid or not strides_over_programs(node, facts.imports):
+        if not launch.site.resolved_grid or not facts.is_persistent(launch.kernel.name):
             continue
         values = values_at(launch.site, facts.contents, facts.functions)
         number = _literal(ast.parse(launch.site.resolved_grid, mode="eval").body, values)

@@ -11,8 +11,6 @@ from typing import Final
 from xeforge.domain.issue import Issue
 from xeforge.intake.issues.detector import slow
 from xeforge.source.facts import FileFacts
-from xeforge.source.host_flow import HostScope
-from xeforge.source.host_flow import contents_used
 from xeforge.source.host_flow import torch_call
 
 NAME: Final = "unnecessary_materialization"
@@ -31,7 +29,11 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     found: dict[int, Issue] = {}
     for scope in facts.scopes:
         for node in scope.nodes():
-            if _writes_out(facts, node) and isinstance(node, ast.expr) and _reaches(scope, node):
+            if (
+                _writes_out(facts, node)
+                and isinstance(node, ast.expr)
+                and scope.reaches_launch(node)
+            ):
                 found[node.lineno] = slow(
                     NAME,
                     node.lineno,
@@ -55,22 +57,3 @@ def _writes_out(facts: FileFacts, node: ast.AST) -> bool:
             return name in _COPIES
         case _:
             return False
-
-
-def _reaches(scope: HostScope, node: ast.expr) -> bool:
-    names = {
-        name
-        for name, bound in scope.bindings.items()
-        for value, _ in bound
-        if any(each is node for each in ast.walk(value))
-    }
-    reached = frozenset().union(*(scope.reaching(name, node.lineno) for name in names))
-    for launch in scope.launches:
-        for value in launch.arguments.values():
-            is_inside = any(
-                isinstance(each, ast.expr) and ast.unparse(each) == ast.unparse(node)
-                for each in ast.walk(value)
-            )
-            if is_inside or contents_used(value) & reached:
-                return True
-    return False

@@ -1,4 +1,4 @@
-# issues: uncoalesced_access 16; missing_autotune 25
+# issues: uncoalesced_access 17; missing_autotune 25
 """The column of each program is read through a stride that the launch takes from rows."""
 
 import torch

@@ -15,7 +15,7 @@ def honest(x_ptr, y_ptr, out_ptr, n, scale, BLOCK: tl.constexpr):
     y = tl.load(y_ptr + offs, mask=m)
     a = x * scale + 1
     b = tl.log(1.0 + tl.exp(y))
-    c = tl.exp(a) / (1 + tl.exp(b))
+    c = tl.exp(a) / (b + tl.exp(x))
     d = tl.sqrt(x * y)
     tl.store(out_ptr + offs, c + d, mask=m)
 
