@@ -23,6 +23,8 @@ def accumulator_shapes(body: KernelBody) -> tuple[tuple[str, ...], ...]:
         shape = call.argument(0, "shape")
         names = [b.name for b in body.bindings if b.place.index == call.place.index]
         is_tile = isinstance(shape, ast.Tuple | ast.List) and len(shape.elts) == _TILE_RANK
+        if call.place.branches:
+            continue  # one arm of several: perhaps never taken with these values
         if is_tile and isinstance(shape, ast.Tuple | ast.List) and set(names) & added:
             found[names[0]] = tuple(ast.unparse(each) for each in shape.elts)
     return tuple(found.values())

@@ -67,6 +67,7 @@ class FileFacts:
         self.vendor = vendor
         self.imports = read_imports(tree)
         self._touched: dict[tuple[str, ...], frozenset[str]] = {}
+        self._persistent: dict[str, bool] = {}
         self._axes: dict[str, Mapping[str, frozenset[int]]] = {}
 
     @cached_property
@@ -144,7 +145,10 @@ class FileFacts:
 
     def is_persistent(self, kernel: str) -> bool:
         """Say whether a program of a kernel may work on more than one tile."""
-        return strides_over_programs(self.nodes[kernel], self.imports, self.axes(kernel))
+        if kernel not in self._persistent:
+            found = strides_over_programs(self.nodes[kernel], self.imports, self.axes(kernel))
+            self._persistent[kernel] = found
+        return self._persistent[kernel]
 
     def touched(self, kernel: str, *names: str) -> frozenset[str]:
         """Return the parameters through which a kernel, or what it calls, does such accesses.

@@ -89,7 +89,7 @@ def host_steps(facts: FileFacts, scope: HostScope) -> Iterator[HostStep]:
         for name in _roots(facts, scope, launch, "store")
         if name in scope.bindings or name in scope.function.parameters
     }
-    for node in scope.nodes():
+    for node in scope.nodes:
         kind, operands = _operation(facts, node)
         if not kind or not isinstance(node, ast.expr):
             continue

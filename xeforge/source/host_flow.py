@@ -5,6 +5,7 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from xeforge.source.declarations import JitFunction
@@ -133,9 +134,10 @@ class HostScope:
             for value in launch.arguments.values()
         )
 
-    def nodes(self) -> Iterator[ast.AST]:
-        """Yield the nodes of the function."""
-        return own_nodes(self.function.node)
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """The nodes of the function, outer before inner."""
+        return tuple(own_nodes(self.function.node))
 
 
 def _viewed(node: ast.expr) -> ast.expr | None:
@@ -236,23 +238,30 @@ def input_names(scopes: Collection[HostScope]) -> Mapping[str, frozenset[str]]:
         each.function.name: set(each.function.parameters[1:]) if each.is_entry else set()
         for each in scopes
     }
-    by_name = {each.function.name.rpartition(".")[2]: each for each in scopes}
-    for _ in scopes:
-        for scope in scopes:
-            for node in scope.nodes():
-                target = by_name.get(_called(node))
-                if target is None or target.is_entry or not isinstance(node, ast.Call):
-                    continue
-                names = [each for each in target.function.parameters if each != "self"]
-                for name, value in zip(names, node.args, strict=False):
-                    if scope.root(value, node.lineno) in found[scope.function.name]:
-                        found[target.function.name].add(name)
+    calls = list(_calls(scopes))
+    for _ in scopes:  # as many rounds as a chain of calls can be long
+        known = sum(len(names) for names in found.values())
+        for scope, call, target in calls:
+            names = [each for each in target.function.parameters if each != "self"]
+            for name, value in zip(names, call.args, strict=False):
+                if scope.root(value, call.lineno) in found[scope.function.name]:
+                    found[target.function.name].add(name)
+        if known == sum(len(names) for names in found.values()):
+            break
     return {name: frozenset(names) for name, names in found.items()}
 
 
-def _called(node: ast.AST) -> str:
-    if not isinstance(node, ast.Call):
-        return ""
+def _calls(scopes: Collection[HostScope]) -> Iterator[tuple[HostScope, ast.Call, HostScope]]:
+    """Yield calls of host functions by others: caller, call, called."""
+    by_name = {each.function.name.rpartition(".")[2]: each for each in scopes}
+    for scope in scopes:
+        for node in scope.nodes:
+            target = by_name.get(_called(node)) if isinstance(node, ast.Call) else None
+            if isinstance(node, ast.Call) and target is not None and not target.is_entry:
+                yield scope, node, target
+
+
+def _called(node: ast.Call) -> str:
     if isinstance(node.func, ast.Name):
         return node.func.id
     return node.func.attr if isinstance(node.func, ast.Attribute) else ""

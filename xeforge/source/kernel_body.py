@@ -99,6 +99,7 @@ class KernelBody:
         loops: All loops with their places (which do not contain themselves).
         statements: All statements in program order.
         plain_calls: Calls of plain names, such as helper functions.
+        expressions: Every expression of every statement, of compound ones those of the head.
     """
 
     node: FunctionNode
@@ -108,6 +109,7 @@ class KernelBody:
     loops: list[tuple[Loop, Place]] = field(default_factory=list)
     statements: list[tuple[ast.stmt, Place]] = field(default_factory=list)
     plain_calls: list[tuple[ast.Call, Place]] = field(default_factory=list)
+    expressions: list[tuple[ast.expr, Place]] = field(default_factory=list)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
@@ -126,6 +128,17 @@ class KernelBody:
     def named(self, *names: str) -> list[Call]:
         """Return the calls with one of these names."""
         return [each for each in self.calls if each.name in names]
+
+    @cached_property
+    def iterated(self) -> Mapping[str, list[tuple[ast.expr, int]]]:
+        """What each loop variable runs over, and where."""
+        found: dict[str, list[tuple[ast.expr, int]]] = {}
+        for loop, place in self.loops:
+            if isinstance(loop, ast.For):
+                for each in ast.walk(loop.target):
+                    if isinstance(each, ast.Name):
+                        found.setdefault(each.id, []).append((loop.iter, place.index))
+        return found
 
     def before(self, name: str, index: int) -> Binding | None:
         """Return the last binding of a name before a statement; None: a parameter or unknown."""
@@ -164,11 +177,7 @@ class KernelBody:
                     for bound in self.by_name.get(each.id, ())
                     if bound.value is not None and bound.place.index < place
                 ]
-                waiting += [
-                    (loop.iter, self.place_of(loop).index)
-                    for loop, _ in self.loops
-                    if isinstance(loop, ast.For) and _is_target(each.id, loop)
-                ]
+                waiting += self.iterated.get(each.id, ())
         return frozenset(found)
 
     def name_of(self, call: ast.Call) -> str:
@@ -180,12 +189,6 @@ class KernelBody:
     def place_of(self, loop: Loop) -> Place:
         """Return where a loop stands."""
         return next(place for each, place in self.loops if each is loop)
-
-
-def _is_target(name: str, loop: Loop) -> bool:
-    if not isinstance(loop, ast.For):
-        return False
-    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(loop.target))
 
 
 def read_body(node: FunctionNode, imports: ImportTable) -> KernelBody:
@@ -234,7 +237,9 @@ class _Reader:
         self.block(node.body, (*place.loops, node), place.branches)
 
     def calls(self, node: ast.AST, place: Place) -> None:
-        found = [call for each in ast.walk(node) if (call := self.call(each, place)) is not None]
+        inside = [each for each in ast.walk(node) if isinstance(each, ast.expr)]
+        self.body.expressions += [(each, place) for each in inside]
+        found = [call for each in inside if (call := self.call(each, place)) is not None]
         self.body.calls += sorted(found, key=lambda e: (e.node.lineno, e.node.col_offset))
 
     def call(self, node: ast.AST, place: Place) -> Call | None:

@@ -39,17 +39,18 @@ def program_axes(kernel: FunctionNode, imports: ImportTable) -> Mapping[str, fro
 
     Names of element offsets (computed with ``arange``) are left out: they number no tiles.
     """
+    parts: list[tuple[str, frozenset[int], frozenset[str]]] = []
+    for name, value in (*((n, v) for n, v, _ in assignments(kernel)), *_starts(kernel)):
+        nodes = tuple(ast.walk(value))
+        if any(is_call(each, imports, "arange") for each in nodes):
+            continue
+        names = frozenset(each.id for each in nodes if isinstance(each, ast.Name))
+        parts.append((name, axes_of(value, {}, imports), names))
     axes: dict[str, frozenset[int]] = {}
-    bound = [
-        (name, value)
-        for name, value, _ in assignments(kernel)
-        if not any(is_call(each, imports, "arange") for each in ast.walk(value))
-    ]
     for _ in range(2):  # twice, because loops carry values back
-        for name, value in bound:
-            axes[name] = axes.get(name, frozenset()) | axes_of(value, axes, imports)
-        for name, start in _starts(kernel):
-            axes[name] = axes.get(name, frozenset()) | axes_of(start, axes, imports)
+        for name, own, names in parts:
+            inherited = (axes.get(each, frozenset()) for each in names)
+            axes[name] = axes.get(name, frozenset()).union(own, *inherited)
     return {name: found for name, found in axes.items() if found}
 
 

@@ -20,16 +20,18 @@ def functions_in(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Functio
             yield from functions_in(node, f"{prefix}{node.name}.")
         elif isinstance(node, ast.ClassDef):
             yield from functions_in(node, f"{prefix}{node.name}.")
-        else:
+        elif not isinstance(node, ast.expr):  # an expression defines no function with a name
             yield from functions_in(node, prefix)
 
 
 def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a scope without those of functions and classes inside it."""
-    for node in ast.iter_child_nodes(scope):
+    waiting = [*ast.iter_child_nodes(scope)][::-1]
+    while waiting:
+        node = waiting.pop()
         yield node
         if not isinstance(node, FunctionNode | ast.ClassDef):
-            yield from own_nodes(node)
+            waiting += [*ast.iter_child_nodes(node)][::-1]
 
 
 def bindings_of(scope: ast.AST) -> dict[str, list[ast.expr | FunctionNode]]:

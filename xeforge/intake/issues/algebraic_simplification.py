@@ -11,10 +11,12 @@ from typing import Final
 
 from xeforge.domain.issue import Issue
 from xeforge.intake.issues.detector import slow
+from xeforge.source.addresses import pointer_of
 from xeforge.source.facts import FileFacts
 from xeforge.source.kernel_body import KernelBody
 
 NAME: Final = "algebraic_simplification"
+_FLOATING: Final = frozenset({"exp()", "log()", "sqrt()", "dot()", "sum()", "rsqrt()", "sigmoid()"})
 _INVERSE: Final = {"log": "exp", "exp": "log", "log2": "exp2", "exp2": "log2"}
 
 
@@ -22,34 +24,38 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report each expression, once a line."""
     found: dict[int, Issue] = {}
     for body in facts.bodies.values():
-        for statement, place in body.statements:
-            if isinstance(statement, ast.For | ast.While | ast.If):
-                continue
-            for node in ast.walk(statement):
-                why = _why(body, node, place.index)
-                if why and isinstance(node, ast.expr):
-                    found.setdefault(
-                        node.lineno,
-                        slow(
-                            NAME,
-                            node.lineno,
-                            f"{ast.unparse(node)}: {why}",
-                            "write the simpler expression",
-                        ),
-                    )
+        for node, place in body.expressions:
+            why = _why(body, node, place.index)
+            if why:
+                text = f"{ast.unparse(node)}: {why}"
+                advice = "write the simpler expression"
+                found.setdefault(node.lineno, slow(NAME, node.lineno, text, advice))
     return tuple(found[line] for line in sorted(found))
 
 
-def _why(body: KernelBody, node: ast.AST, index: int) -> str:
+def _why(body: KernelBody, node: ast.expr, index: int) -> str:
     match node:
         case ast.BinOp():
-            return _of_operator(body, node)
+            why = _of_operator(body, node)
+            return "" if why and _is_index(body, node, index) else why
         case ast.UnaryOp(op=ast.USub(), operand=ast.UnaryOp(op=ast.USub())):
             return "two signs cancel"
         case ast.Call(args=[first, *_]):
             return _of_function(body, node, first, index)
         case _:
             return ""
+
+
+def _is_index(body: KernelBody, node: ast.BinOp, index: int) -> bool:
+    """Say whether an expression computes an address or an index: the compiler folds those."""
+    if pointer_of(body, node, index) is not None:
+        return True
+    sides = (node.left, node.right)
+    has_whole = any(isinstance(e, ast.Constant) and type(e.value) is int for e in sides)
+    if has_whole and any(isinstance(each, ast.BinOp) for each in sides):
+        return True
+    made_of = {name for each in sides for name in body.sources(each, index)}
+    return has_whole and "load()" not in made_of and not made_of & _FLOATING
 
 
 def _of_operator(  # noqa: PLR0911 - one line per rule

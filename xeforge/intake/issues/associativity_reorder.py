@@ -26,7 +26,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     found: dict[int, Issue] = {}
     vectors = _vectors(facts)
     for scope in facts.scopes:
-        for node in scope.nodes():
+        for node in scope.nodes:
             why = _why(facts, scope, node, vectors)
             if why and isinstance(node, ast.expr):
                 advice = "multiply the small operands first"

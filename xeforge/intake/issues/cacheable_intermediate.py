@@ -43,7 +43,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
 
 def _outermost(facts: FileFacts, scope: HostScope) -> Iterator[ast.expr]:
     inner: set[ast.AST] = set()
-    for node in scope.nodes():  # outer nodes come before what is inside them
+    for node in scope.nodes:  # outer nodes come before what is inside them
         if node in inner or not isinstance(node, ast.expr):
             continue
         is_table = torch_call(node, facts.imports) in _TABLES and not _is_of_data(
@@ -56,11 +56,22 @@ def _outermost(facts: FileFacts, scope: HostScope) -> Iterator[ast.expr]:
 
 def _is_of_data(facts: FileFacts, scope: HostScope, node: ast.expr) -> bool:
     """Say whether a table is made from the contents of a tensor: ``tril`` of an input."""
+    if any(_is_fetched(scope, each) for each in ast.walk(node) if isinstance(each, ast.expr)):
+        return True
     if torch_call(node, facts.imports) not in {"tril", "triu", "meshgrid"}:
         return False
     first = node.args[0] if isinstance(node, ast.Call) and node.args else node
     made = scope.value(first, node.lineno)
     return torch_call(made, facts.imports) not in {*_TABLES, "ones", "full", "zeros"}
+
+
+def _is_fetched(scope: HostScope, node: ast.expr) -> bool:
+    """Say whether a size was read from a tensor: ``n.item()``, or a name for it."""
+    value = scope.value(node, node.lineno) if isinstance(node, ast.Name) else node
+    return any(
+        isinstance(each, ast.Attribute) and each.attr in {"item", "tolist", "max", "nonzero"}
+        for each in ast.walk(value)
+    )
 
 
 def _is_of_weights(facts: FileFacts, scope: HostScope, node: ast.expr) -> bool:

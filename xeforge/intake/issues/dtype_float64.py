@@ -46,7 +46,7 @@ def _of_host(facts: FileFacts) -> Iterator[Issue]:
     for scope in facts.scopes:
         lines = {
             node.lineno: ast.unparse(node)
-            for node in scope.nodes()
+            for node in scope.nodes
             if isinstance(node, ast.Call)
             and _makes_double(facts, node)
             and scope.reaches_launch(node)

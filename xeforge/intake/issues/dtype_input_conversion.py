@@ -22,7 +22,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     found: dict[int, Issue] = {}
     for scope in facts.scopes:
         inputs = facts.inputs[scope.function.name]
-        for node in scope.nodes():
+        for node in scope.nodes:
             if not (is_cast(node, facts.imports) and isinstance(node, ast.Call)):
                 continue
             owner = node.func.value if isinstance(node.func, ast.Attribute) else node

@@ -32,7 +32,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
 
 
 def _of_host(facts: FileFacts, scope: HostScope) -> Iterator[Issue]:
-    for node in scope.nodes():
+    for node in scope.nodes:
         if not isinstance(node, ast.expr):
             continue
         summed = _summed(facts, node)

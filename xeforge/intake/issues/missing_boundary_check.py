@@ -17,11 +17,8 @@ from xeforge.domain.issue import Severity
 from xeforge.source.addresses import address_of
 from xeforge.source.addresses import lanes_of
 from xeforge.source.facts import FileFacts
-from xeforge.source.imports import ImportTable
 from xeforge.source.kernel_body import Call
-from xeforge.source.kernel_code import assignments
-from xeforge.source.kernel_code import is_call
-from xeforge.source.scopes import FunctionNode
+from xeforge.source.kernel_body import KernelBody
 
 NAME: Final = "missing_boundary_check"
 
@@ -29,9 +26,9 @@ NAME: Final = "missing_boundary_check"
 def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report accesses without a mask by offsets that the same kernel compares with a size."""
     found = list(_rounded_up(facts))
-    for node in facts.nodes.values():
-        bounded = _bounded(node, facts.imports)
-        for call in _unmasked(node, facts.imports):
+    for body in facts.bodies.values():
+        bounded = _bounded(body)
+        for call in _unmasked(body) if bounded else ():
             names = {each.id for each in ast.walk(call.args[0]) if isinstance(each, ast.Name)}
             hit = sorted(names & bounded.keys())
             if hit:
@@ -49,48 +46,40 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     return tuple(found)
 
 
-def _bounded(kernel: FunctionNode, imports: ImportTable) -> Mapping[str, str]:
+def _bounded(body: KernelBody) -> Mapping[str, str]:
     """Return the block offsets that some mask compares with a run-time size: name to size."""
-    offsets = {
-        name
-        for name, value, _ in assignments(kernel)
-        if any(is_call(each, imports, "arange") for each in ast.walk(value))
-    }
+    ranges = {each.place.index for each in body.named("arange")}
+    offsets = {each.name for each in body.bindings if each.place.index in ranges}
     # Offsets that are wrapped around a size never pass it.
-    wrapped = {
-        name
-        for name, value, _ in assignments(kernel)
-        if any(isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mod) for e in ast.walk(value))
+    wraps = {
+        place.index
+        for node, place in body.expressions
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
     }
-    sizes = {each.arg for each in kernel.args.args if each.annotation is None}
+    offsets -= {each.name for each in body.bindings if each.place.index in wraps}
+    sizes = {each.arg for each in body.node.args.args if each.annotation is None}
     found = {}
-    for node in ast.walk(kernel):
+    for node, _ in body.expressions:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt):
             left, right = node.left, node.comparators[0]
             left = left.value if isinstance(left, ast.Subscript) else left
             if not (isinstance(left, ast.Name) and isinstance(right, ast.Name)):
                 continue
-            if left.id in offsets - wrapped and right.id in sizes:
+            if left.id in offsets and right.id in sizes:
                 found[left.id] = right.id
     return found
 
 
-def _unmasked(kernel: FunctionNode, imports: ImportTable) -> list[ast.Call]:
+def _unmasked(body: KernelBody) -> list[ast.Call]:
     """Return loads and stores without a mask; those in branches may have been checked before."""
-    guarded = {
-        id(inner)
-        for node in ast.walk(kernel)
-        if isinstance(node, ast.If)
-        for inner in ast.walk(node)
-    }
     found = []
-    for node in ast.walk(kernel):
-        if not isinstance(node, ast.Call) or id(node) in guarded:
+    for call in body.named("load", "store"):
+        if call.is_method or call.place.branches:
             continue
-        most = 1 if is_call(node, imports, "load") else 2 if is_call(node, imports, "store") else 0
-        has_mask = any(each.arg in {"mask", "boundary_check"} for each in node.keywords)
-        if most and not has_mask and len(node.args) == most:
-            found.append(node)
+        most = 1 if call.name == "load" else 2
+        has_mask = any(each.arg in {"mask", "boundary_check"} for each in call.node.keywords)
+        if not has_mask and len(call.node.args) == most:
+            found.append(call.node)
     return found
 
 
@@ -100,7 +89,11 @@ def _rounded_up(facts: FileFacts) -> Iterator[Issue]:
     for launch in facts.launches:
         name = launch.kernel.name
         body = facts.bodies[name]
-        is_bounded = any(isinstance(e, ast.Compare | ast.Mod) for e in ast.walk(body.node))
+        is_bounded = any(
+            isinstance(node, ast.Compare)
+            or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
+            for node, _ in body.expressions
+        )
         if name in seen or is_bounded or "cdiv(" not in launch.site.resolved_grid:
             continue
         seen.add(name)

@@ -34,7 +34,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
 
 
 def _copies(facts: FileFacts, scope: HostScope) -> Iterator[Issue]:
-    for node in scope.nodes():
+    for node in scope.nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _COPIES:
                 turned = _turned(facts, scope, owner, node.lineno)

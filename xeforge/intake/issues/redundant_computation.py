@@ -74,7 +74,7 @@ def _launches(facts: FileFacts, scope: HostScope) -> Iterator[tuple[int, str, se
 
 def _products(facts: FileFacts, scope: HostScope) -> Iterator[tuple[int, str, set[str]]]:
     found = []
-    for node in scope.nodes():
+    for node in scope.nodes:
         is_dear = torch_call(node, facts.imports) in _DEAR
         if isinstance(node, ast.expr) and (is_dear or product_operands(node, facts.imports)):
             names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}

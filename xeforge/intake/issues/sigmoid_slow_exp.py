@@ -21,19 +21,16 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report each quotient, in helpers too."""
     found: dict[int, Issue] = {}
     for body in facts.bodies.values():
-        for statement, place in body.statements:
-            if isinstance(statement, ast.For | ast.While | ast.If):
+        for node, place in body.expressions:
+            if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
                 continue
-            for node in ast.walk(statement):
-                if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
-                    continue
-                if _is_one_plus_exp(body, node.right, place.index):
-                    found[node.lineno] = slow(
-                        NAME,
-                        node.lineno,
-                        f"{ast.unparse(node)} is a sigmoid by exp and division",
-                        "use tl.sigmoid, or exp2 with the factor log2(e) folded into the argument",
-                    )
+            if _is_one_plus_exp(body, node.right, place.index):
+                found[node.lineno] = slow(
+                    NAME,
+                    node.lineno,
+                    f"{ast.unparse(node)} is a sigmoid by exp and division",
+                    "use tl.sigmoid, or exp2 with the factor log2(e) folded into the argument",
+                )
     return tuple(found[line] for line in sorted(found))
 
 

@@ -27,7 +27,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
         why = ""
         if len(tuner.configs) == 1:
             why = "has one configuration"
-        elif not tuner.varied:
+        elif not tuner.varied and tuner.configs[0].values:
             why = f"offers the same tiles in all {len(tuner.configs)} configurations"
         if why:
             advice = "offer tiles of several sizes"

@@ -22,19 +22,16 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report each transposition."""
     found: dict[int, Issue] = {}
     for body in facts.bodies.values():
-        for statement, place in body.statements:
-            if not place.loops or isinstance(statement, ast.For | ast.While | ast.If):
-                continue
-            for node in ast.walk(statement):
-                turned = _turned(body, node)
-                if turned is not None and _is_loaded(body, turned, place):
-                    found[turned.lineno] = slow(
-                        NAME,
-                        turned.lineno,
-                        f"{ast.unparse(turned)} is loaded and transposed in every turn of the loop",
-                        "load it in the order that is needed: swap the strides or the axes of the "
-                        "descriptor",
-                    )
+        for node, place in body.expressions:
+            turned = _turned(body, node) if place.loops else None
+            if turned is not None and _is_loaded(body, turned, place):
+                found[turned.lineno] = slow(
+                    NAME,
+                    turned.lineno,
+                    f"{ast.unparse(turned)} is loaded and transposed in every turn of the loop",
+                    "load it in the order that is needed: swap the strides or the axes of the "
+                    "descriptor",
+                )
     return tuple(found.values())
 
 

@@ -59,6 +59,8 @@ def _why(facts: FileFacts, kernel: str, lanes: tuple[Lane, ...]) -> str:
     others = [each for each, factors in scaled.items() if factors and all(factors)]
     if len(unit) != 1 or not others:
         return ""
+    if any(ast.unparse(f) == unit[0].extent for each in others for f in each.factors):
+        return ""  # whole rows one behind the other: contiguous all the same
     sizes = [
         int(unit[0].extent) if unit[0].extent.isdigit() else setting.values.get(unit[0].extent)
         for setting in facts.settings[kernel]

@@ -1,9 +1,9 @@
 """A reduction is a kernel or host operation of its own behind the kernel that makes its operand.
 
 Looks for tensors that one kernel writes and one other reads to reduce, and for reductions of the
-library on what a kernel wrote. Misses tensors that several kernels read, and second stages of a
-reduction that one kernel cannot finish (the writer reduces itself). Source: the tensor between
-them is written to device memory and read back.
+library on what a kernel wrote; the second stage of a reduction counts, though finishing it in the
+first takes atomics. Misses tensors that several kernels read. Source: the tensor between them is
+written to device memory and read back.
 """
 
 import ast

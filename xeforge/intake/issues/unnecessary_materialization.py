@@ -28,7 +28,7 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report each call whose result reaches a launch."""
     found: dict[int, Issue] = {}
     for scope in facts.scopes:
-        for node in scope.nodes():
+        for node in scope.nodes:
             if (
                 _writes_out(facts, node)
                 and isinstance(node, ast.expr)
