@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from knowledge.model import DeviceEntry
 from knowledge.model import Fact
 from knowledge.model import contradictions
+from knowledge.packs import load_base
+from knowledge.recipes import KnowledgeBase
+from knowledge.refusals import read_document
+from knowledge.refusals import validated
 from xeforge.domain.device import BlockLoad
 from xeforge.domain.device import CompileTarget
 from xeforge.domain.device import Device
@@ -23,19 +26,39 @@ from xeforge.domain.device import Tile
 from xeforge.domain.device import TritonSupport
 from xeforge.errors import BadRequest
 from xeforge.errors import BadSpec
-from xeforge.intake.marks import Document
 from xeforge.intake.marks import nearest
-from xeforge.intake.marks import read_yaml
+from xeforge.verify.gates.constraints import predicates_of
+from xeforge.verify.gates.facts import device_facts
 
 DEVICES = Path(__file__).parent / "devices"
-_REMEDY = "see knowledge/README.md and the other files of this folder"
 
 
 @cache
 def load_devices(folder: Path = DEVICES) -> Mapping[str, Device]:
-    """Return all device models by name, in alphabetical order.
+    """Return all device models by name, in alphabetical order, with the rules of our packs.
 
     Read once per process.
+
+    Raises:
+        BadSpec: A file is wrong; the error names file, line and field.
+    """
+    base = load_base()
+    return MappingProxyType(
+        {name: with_rules(device, base) for name, device in read_devices(folder).items()}
+    )
+
+
+def with_rules(device: Device, base: KnowledgeBase) -> Device:
+    """Return a device with the constraints of a base that can apply to it."""
+    known = device_facts(device)
+    rules = (each.rule for each in base.rulings)
+    fitting = tuple(rule for rule in rules if predicates_of(rule)[0].holds(known) is not False)
+    return replace(device, constraints=fitting)
+
+
+@cache
+def read_devices(folder: Path = DEVICES) -> Mapping[str, Device]:
+    """Return all device models by name, in alphabetical order, without any rules.
 
     Raises:
         BadSpec: A file is wrong; the error names file, line and field.
@@ -82,46 +105,14 @@ def read_device(path: Path) -> Device:
     Raises:
         BadSpec: The file is wrong; the error names file, line and field.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSpec(f"cannot be read: {error}", file=path) from None
-    document = read_yaml(text, str(path))
-    entry = _validated(document)
+    document = read_document(path)
+    entry = validated(DeviceEntry, document)
     if entry.name != path.stem:
         message = f"the device is called {entry.name!r}, the file {path.stem!r}"
         raise document.bad(("name",), message, remedy="give both the same name")
     for place, message in contradictions(entry):
         raise document.bad(place, message, remedy="check both numbers against their sources")
     return _frozen(entry)
-
-
-def _validated(document: Document) -> DeviceEntry:
-    try:
-        return DeviceEntry.model_validate(document.data)
-    except ValidationError as error:
-        faults = error.errors(include_url=False)
-        # A misspelt key is unknown and missed as well; its own line is the better place.
-        faults.sort(key=lambda fault: fault["type"] != "extra_forbidden")
-        raise _refusal(document, faults[0]) from None
-
-
-def _refusal(document: Document, fault: ErrorDetails) -> BadSpec:
-    """Say what is wrong at the place of the first fault."""
-    place = tuple(fault["loc"])
-    name = place[-1] if place else ""
-    match fault["type"]:
-        case "extra_forbidden":
-            near = nearest(str(name), DeviceEntry.model_fields) if len(place) == 1 else ""
-            return document.bad(place, f"unknown key{near}", remedy=_REMEDY)
-        case "missing":
-            message = f"the key {name!r} is missing"
-            return document.bad(place, message, remedy="write it, or null where it is not known")
-        case "value_error":
-            message = str(fault["msg"]).removeprefix("Value error, ")
-        case _:
-            message = f"{fault['msg']}; found {fault['input']!r}"
-    return document.bad(place, message, remedy="check the value and the unit in the key")
 
 
 def _frozen(entry: DeviceEntry) -> Device:

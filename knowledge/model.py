@@ -94,14 +94,14 @@ Stages = Annotated[tuple[Count, ...], _LIST, AfterValidator(_one_of_each)]
 Products = Annotated[tuple[Annotated[Text, AfterValidator(_lower)], ...], _LIST]
 
 
-class _Entry(BaseModel):
+class Entry(BaseModel):
     """A mapping of the file; nothing may be in it that is not named here."""
 
     # Strict as to types: `true` is no number and 2.0 is no count.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Fact(_Entry, Generic[T]):
+class Fact(Entry, Generic[T]):
     """A value with where it was read or measured and how sure it is."""
 
     value: T
@@ -109,7 +109,7 @@ class Fact(_Entry, Generic[T]):
     strength: Strength
 
 
-class TargetEntry(_Entry):
+class TargetEntry(Entry):
     """How Triton is told to compile for the device."""
 
     backend: Literal["cuda", "hip", "xpu"]
@@ -117,7 +117,7 @@ class TargetEntry(_Entry):
     warp_size: PowerOfTwo
 
 
-class TileEntry(_Entry):
+class TileEntry(Entry):
     """A tile of a matrix product worth trying first."""
 
     m: PowerOfTwo
@@ -132,7 +132,7 @@ class TileEntry(_Entry):
         return (self.m + self.n) * self.k * self.num_stages * OPERAND_BYTES
 
 
-class RegisterModeEntry(_Entry):
+class RegisterModeEntry(Entry):
     """One way to divide the register file."""
 
     name: Text
@@ -140,7 +140,7 @@ class RegisterModeEntry(_Entry):
     num_warps: PowerOfTwo | None
 
 
-class MatrixShapeEntry(_Entry):
+class MatrixShapeEntry(Entry):
     """What one matrix instruction multiplies at most."""
 
     dtype: FormatName
@@ -149,7 +149,7 @@ class MatrixShapeEntry(_Entry):
     k: Count
 
 
-class BlockLoadEntry(_Entry):
+class BlockLoadEntry(Entry):
     """Limits of hardware loads of tiles; ``null``: no such limit is published."""
 
     kind: Literal["tma", "block_2d"]
@@ -162,7 +162,7 @@ class BlockLoadEntry(_Entry):
     max_extent: Count | None
 
 
-class TritonEntry(_Entry):
+class TritonEntry(Entry):
     """What Triton's backend accepts, in which versions that was read."""
 
     versions: Annotated[tuple[Version, ...], _LIST]
@@ -178,7 +178,7 @@ RegisterModes = Annotated[tuple[RegisterModeEntry, ...], _LIST]
 MatrixShapes = Annotated[tuple[MatrixShapeEntry, ...], _LIST]
 
 
-class DeviceEntry(_Entry):
+class DeviceEntry(Entry):
     """A whole device file. All keys are required; what is not known is written ``null``."""
 
     name: Text

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from xeforge.domain.evidence import Finding
+from xeforge.verify.gates import constraints
 from xeforge.verify.gates import hardware
 from xeforge.verify.gates import host_code
 from xeforge.verify.gates import policy
@@ -17,5 +18,5 @@ Gate = Callable[[GateContext], tuple[Finding, ...]]
 
 GATES: Final[tuple[tuple[str, Gate], ...]] = tuple(
     (module.NAME, module.inspect)
-    for module in (syntax, structure, policy, reach, tampering, host_code, hardware)
+    for module in (syntax, structure, policy, reach, tampering, host_code, hardware, constraints)
 )
