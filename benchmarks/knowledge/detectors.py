@@ -135,14 +135,14 @@ def score(pairs: Iterable[tuple[Labels, Labels]], types: Iterable[str]) -> Score
 
 
 def seconds_for(path: Path) -> float:
-    """Return the median time of detection for one file."""
+    """Return the processor time of detection for one file, best of five: neighbours do not count."""
     source = SourceFile(path.name, path.read_text(encoding="utf-8"))
     times = []
     for _ in range(_REPEATS):
-        start = time.perf_counter()
+        start = time.process_time()
         find_issues(source, None)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+        times.append(time.process_time() - start)
+    return min(times)
 
 
 def _as_json(found: Score) -> dict[str, float]:
@@ -178,7 +178,7 @@ def main() -> None:
     overall = rows["overall"]
     print(f"lines blamed rightly: {overall.right_lines} of {overall.right}")
     print(
-        f"{len(kernels)} kernels, median {statistics.median(times.values()) * 1e3:.1f} ms, "
+        f"{len(kernels)} kernels, processor time: median {statistics.median(times.values()) * 1e3:.1f} ms, "
         f"slowest {times[slowest] * 1e3:.1f} ms ({slowest})"
     )
     result = {"scores": {name: _as_json(each) for name, each in rows.items()}, "seconds": times}

@@ -1,7 +1,9 @@
 """`xeforge analyze`: what is in a kernel, what could be better, what the roof is."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 
 from rich.table import Table
 
@@ -19,6 +21,7 @@ from xeforge.domain.codec import dumps
 from xeforge.domain.device import Device
 from xeforge.domain.issue import Issue
 from xeforge.domain.problem import Workload
+from xeforge.intake.issues import MODEL_ONLY
 from xeforge.intake.issues import find_issues
 from xeforge.report import units
 from xeforge.source.contents import KernelContents
@@ -54,7 +57,8 @@ class Analysis:
         kernel: Path.
         jit_functions: Names with lines.
         launches: ``"kernel at line 40 in Model.forward"``.
-        issues: Found by the static detectors.
+        issues: Found by the static detectors, each with line, evidence and remedy.
+        model_only: Issue types that only a language model can name, with the reason.
         bounds: Per workload.
         device: Model of accelerator.
         notes: Decisions made while reading.
@@ -67,6 +71,7 @@ class Analysis:
     bounds: tuple[Bound, ...]
     device: str
     notes: tuple[str, ...]
+    model_only: Mapping[str, str] = field(default_factory=dict)
 
 
 def command(
@@ -96,10 +101,11 @@ def command(
         kernel=problem.kernel.path,
         jit_functions=tuple(f"{each.name} line {each.line}" for each in contents.jit_functions),
         launches=_launches(contents),
-        issues=find_issues(problem.kernel, problem.reference),
+        issues=find_issues(problem.kernel, problem.reference, vendor=model.vendor),
         bounds=tuple(bound_of(each, model) for each in problem.workloads),
         device=model.title,
         notes=problem.notes,
+        model_only=MODEL_ONLY,
     )
     if as_json:
         sys.stdout.write(dumps(found) + "\n")
@@ -133,6 +139,8 @@ def _print(found: Analysis) -> None:
     for issue in found.issues:
         place = f" line {issue.line}" if issue.line else ""
         tell(f"  {issue.severity} {issue.type}{place}: {issue.message}")
+        if issue.remedy:
+            tell(f"    {issue.remedy}")
     table = Table("workload", "timed", "FLOP", "bytes", "floor on published peaks", "bound by")
     for each in found.bounds:
         table.add_row(
@@ -146,3 +154,4 @@ def _print(found: Analysis) -> None:
     output_console.print(table)
     for note in found.notes:
         tell(f"note: {note}")
+    tell(f"not looked for, a language model may name them: {', '.join(found.model_only)}")

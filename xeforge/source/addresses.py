@@ -208,6 +208,24 @@ def canonical(body: KernelBody, node: ast.expr, index: int, depth: int = 0) -> s
     return f"{type(node).__name__}{kind}{name}({parts})"
 
 
+def address_key(body: KernelBody, node: ast.expr, index: int) -> str:
+    """Return `canonical` of an address whose terms may stand in any order."""
+    return "+".join(sorted(_terms(body, node, index, 0)))
+
+
+def _terms(body: KernelBody, node: ast.expr, index: int, depth: int) -> Iterator[str]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth <= _MOST_DEPTH:
+        yield from _terms(body, node.left, index, depth + 1)
+        yield from _terms(body, node.right, index, depth + 1)
+        return
+    found = body.before(node.id, index) if isinstance(node, ast.Name) else None
+    is_followed = found is not None and not (found.is_step and found.place.loops)
+    if found is not None and found.value is not None and is_followed and depth <= _MOST_DEPTH:
+        yield from _terms(body, found.value, found.place.index, depth + 1)
+    else:
+        yield canonical(body, node, index)
+
+
 def _canonical_name(body: KernelBody, name: str, index: int, depth: int) -> str:
     found = body.before(name, index)
     if found is None:

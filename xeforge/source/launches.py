@@ -1,6 +1,7 @@
 """Finds the places where kernels are launched: ``kernel[grid](...)``."""
 
 import ast
+import copy
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -91,4 +92,8 @@ def _resolved(grid: ast.expr, bindings: Bindings) -> str:
     returned = [each for each in own_nodes(only) if isinstance(each, ast.Return)]
     if len(returned) != 1 or returned[0].value is None:
         return ""
-    return f"lambda {ast.unparse(only.args)}: {ast.unparse(returned[0].value)}"
+    arguments = copy.deepcopy(only.args)
+    for each in ast.walk(arguments):
+        if isinstance(each, ast.arg):
+            each.annotation = None  # a lambda has none
+    return f"lambda {ast.unparse(arguments)}: {ast.unparse(returned[0].value)}"

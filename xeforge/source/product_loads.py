@@ -5,6 +5,7 @@ import ast
 from xeforge.source.addresses import address_of
 from xeforge.source.addresses import lanes_of
 from xeforge.source.addresses import made_by
+from xeforge.source.addresses import pointer_of
 from xeforge.source.kernel_body import Binding
 from xeforge.source.kernel_body import Call
 from xeforge.source.kernel_body import KernelBody
@@ -22,7 +23,7 @@ def product_loads(body: KernelBody) -> tuple[Call, ...]:
         if not dot.place.loops:
             continue
         loop = dot.place.loops[-1]
-        reached = _reached(body, dot)
+        reached = _reached(body, dot, loop)
         for load in loads:
             if loop in load.place.loops and load.node in reached and not _is_gather(body, load):
                 found[load.node] = load
@@ -39,9 +40,26 @@ def is_block_pointer(body: KernelBody, load: Call) -> bool:
     return not load.is_method and made_by(body, load.first, load.place.index) is not None
 
 
-def _reached(body: KernelBody, dot: Call) -> set[ast.AST]:
-    """Return every node that the operands of a product are made of, through names of its loop."""
-    loop = dot.place.loops[-1]
+def multiplied(body: KernelBody) -> frozenset[str]:
+    """Return the parameters whose memory goes into a product, in loops or outside."""
+    found: set[str] = set()
+    for dot in body.named("dot", "dot_scaled"):
+        reached = _reached(body, dot, None)
+        for load in body.named("load"):
+            pointer = pointer_of(body, load.first, load.place.index)
+            if load.node in reached and pointer is not None:
+                found.add(pointer)
+    return frozenset(found)
+
+
+def _reached(body: KernelBody, dot: Call, loop: Loop | None) -> set[ast.AST]:
+    """Return every node that the operands of a product are made of.
+
+    Args:
+        body: The kernel.
+        dot: The product.
+        loop: Names are followed to bindings in this loop only; None: to all.
+    """
     waiting: list[tuple[ast.AST, int]] = [(each, dot.place.index) for each in dot.node.args[:2]]
     waiting += [
         (e.value, dot.place.index) for e in dot.node.keywords if e.arg in {"input", "other"}
@@ -55,7 +73,9 @@ def _reached(body: KernelBody, dot: Call) -> set[ast.AST]:
             found.add(each)
             bound = _binding(body, each.id, index, loop) if isinstance(each, ast.Name) else None
             # A dot's own result is a product, not an operand that was loaded.
-            if bound is not None and bound.value is not None and loop in bound.place.loops:
+            if bound is None or bound.value is None:
+                continue
+            if loop is None or loop in bound.place.loops:
                 is_product = isinstance(bound.value, ast.Call) and body.imports.is_triton(
                     bound.value.func, "dot"
                 )
@@ -64,10 +84,10 @@ def _reached(body: KernelBody, dot: Call) -> set[ast.AST]:
     return found
 
 
-def _binding(body: KernelBody, name: str, index: int, loop: Loop) -> Binding | None:
+def _binding(body: KernelBody, name: str, index: int, loop: Loop | None) -> Binding | None:
     """Return the binding that a name has at a statement of a loop, carried over by its turns."""
     found = body.before(name, index)
-    if found is None or loop not in found.place.loops:
+    if loop is not None and (found is None or loop not in found.place.loops):
         carried = [b for b in body.by_name.get(name, ()) if loop in b.place.loops]
         return carried[-1] if carried else found
     return found

@@ -3,8 +3,8 @@
 import ast
 from dataclasses import dataclass
 
+from xeforge.source.addresses import address_key
 from xeforge.source.addresses import address_of
-from xeforge.source.addresses import canonical
 from xeforge.source.addresses import lanes_of
 from xeforge.source.kernel_body import Call
 from xeforge.source.kernel_body import KernelBody
@@ -36,7 +36,7 @@ def repeated_walks(body: KernelBody) -> tuple[Walk, ...]:
             continue
         loop = load.place.loops[0]
         key = f"{ast.unparse(loop.iter) if isinstance(loop, ast.For) else ''}|"
-        key += canonical(body, address, index)
+        key += address_key(body, address, index)
         if "@" in key:
             found.setdefault(key, {}).setdefault(loop, load)
     return tuple(

@@ -1,8 +1,8 @@
 """Two kernels with matrix products hand a tensor to each other through device memory.
 
 Looks for tensors that one launch with a product writes and one other launch with a product alone
-reads. Misses tensors with several readers. Source: attention is the known case, arXiv:2205.14135;
-where the tensor between is small, two kernels may still be better.
+multiplies. Misses tensors with several readers, and products in helper functions. Source: attention
+is the known case, arXiv:2205.14135; where the tensor between is small, two kernels may be better.
 """
 
 from typing import Final
@@ -11,6 +11,7 @@ from xeforge.domain.issue import Issue
 from xeforge.intake.issues.detector import slow
 from xeforge.source.facts import FileFacts
 from xeforge.source.handovers import handovers
+from xeforge.source.product_loads import multiplied
 
 NAME: Final = "unfused_kernels"
 
@@ -21,7 +22,15 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     for scope in facts.scopes:
         for each in handovers(facts, scope):
             first, second = each.first.kernel, each.second.kernel
-            if facts.kind(first) == facts.kind(second) == "product":
+            if not facts.kind(first) == facts.kind(second) == "product":
+                continue
+            read = multiplied(facts.bodies[second.name])
+            roots = (
+                scope.root(value, each.second.site.line)
+                for name, value in each.second.arguments.items()
+                if name in read
+            )
+            if each.name in roots:
                 line = each.second.site.line
                 text = (
                     f"{second.name} multiplies {each.name}, which {first.name} (line "
