@@ -19,9 +19,9 @@ from xeforge.fusion.driver import Options
 from xeforge.fusion.driver import compile_graph
 from xeforge.fusion.driver import triton_target
 from xeforge.fusion.emit.triton.contraction import problem_of
+from xeforge.fusion.emit.triton.ranking import candidates
 from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.tile import Tile
-from xeforge.fusion.emit.triton.tile import candidates
 from xeforge.fusion.front.graph import Graph
 from xeforge.fusion.front.graph_json import loads_graph
 from xeforge.ports import Assignment

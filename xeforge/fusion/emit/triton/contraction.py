@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from xeforge.domain.dtype import DTYPES
 from xeforge.fusion.emit.triton.epilogue import Epilogue
 from xeforge.fusion.emit.triton.epilogue import Layout
 from xeforge.fusion.emit.triton.factors import Described
@@ -13,6 +14,7 @@ from xeforge.fusion.emit.triton.frame import Frame
 from xeforge.fusion.emit.triton.frame import Span
 from xeforge.fusion.emit.triton.kernel import Config
 from xeforge.fusion.emit.triton.kernel import Kernel
+from xeforge.fusion.emit.triton.pad import padded_k
 from xeforge.fusion.emit.triton.statements import group_sizes
 from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.text import Lines
@@ -33,7 +35,10 @@ from xeforge.fusion.plan import Group
 
 def problem_of(group: Group, program: Program) -> Problem:
     """Return the sizes of a contraction, by which tiles are chosen."""
-    pair = factors_of(group, program.arrays_by_name())
+    arrays = program.arrays_by_name()
+    pair = factors_of(group, arrays)
+    has_folds = bool(folded(group))
+    stored = [DTYPES[arrays[name].dtype].size_bytes for name in group.stored]
     return Problem(
         batch=group.extent("batch"),
         m=group.extent("m"),
@@ -42,6 +47,10 @@ def problem_of(group: Group, program: Program) -> Problem:
         dtype=pair[0].dtype,
         folded=math.prod(each.extent for each in folded(group)),
         may_describe=all(each.described is not None for each in pair),
+        padded_k=padded_k(group, program) if all(each.is_plain for each in pair) else 0,
+        may_split=len(group.axes["k"]) == 1 and not has_folds,
+        # What is folded is laid out again through shared memory, in float32.
+        result_bytes=max((*stored, 4) if has_folds else stored, default=4),
     )
 
 

@@ -12,11 +12,12 @@ from xeforge.fusion.emit.triton.model import ANY_ARGUMENTS
 from xeforge.fusion.emit.triton.model import GIVEN
 from xeforge.fusion.emit.triton.model import model_source
 from xeforge.fusion.emit.triton.model import used_helpers
+from xeforge.fusion.emit.triton.ranking import ways
 from xeforge.fusion.emit.triton.rows import emit_rows
 from xeforge.fusion.emit.triton.scalar import helper_source
+from xeforge.fusion.emit.triton.shaping import shaped
 from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.tile import Tile
-from xeforge.fusion.emit.triton.tile import candidates
 from xeforge.fusion.emit.triton.words import CannotEmit
 from xeforge.fusion.front.graph import Tensor
 from xeforge.fusion.plan import Group
@@ -42,14 +43,15 @@ def emit(
             declared too, so that saved weights load.
         target: What it is made for.
         tiles: For contractions, by name of the group: one, or several of one form to choose from
-            by measuring; the first candidate for those not named.
+            by measuring; the first of `ways` for those not named.
         parameters: Of the constructor, as source text without ``self``.
         tail: Text behind the class: ``get_inputs`` and ``get_init_inputs``; empty: none.
 
     Raises:
         CannotEmit: A dtype or a constant has no form here.
     """
-    kernels = [_kernel(group, plan, target, (tiles or {}).get(group.name)) for group in plan.groups]
+    plan, chosen = shaped(plan, _chosen(plan, target, tiles or {}))
+    kernels = [_kernel(group, plan, target, chosen) for group in plan.groups]
     lines = [f'"""Made by the fusion compiler: {len(kernels)} kernels."""', "", *_HEAD]
     lines += helper_source(used_helpers(kernels))
     for kernel in kernels:
@@ -60,12 +62,25 @@ def emit(
     return f"{text}\n\n{tail.strip()}\n" if tail.strip() else text
 
 
-def _kernel(group: Group, plan: Plan, target: TritonTarget, tiles: Sequence[Tile] | None) -> Kernel:
+def _chosen(
+    plan: Plan, target: TritonTarget, tiles: Mapping[str, Sequence[Tile]]
+) -> Mapping[str, Sequence[Tile]]:
+    """Return tiles of every contraction."""
+    found: dict[str, Sequence[Tile]] = {}
+    for group in plan.groups:
+        if group.family == "contraction":
+            given = tiles.get(group.name)
+            found[group.name] = given or ways(problem_of(group, plan.program), target)[:1]
+            if not found[group.name]:
+                raise CannotEmit(f"no tile of {group.name} fits into the target's memory")
+    return found
+
+
+def _kernel(
+    group: Group, plan: Plan, target: TritonTarget, tiles: Mapping[str, Sequence[Tile]]
+) -> Kernel:
     if group.family == "rows":
         return emit_rows(group, plan.program, target)
     if group.family == "contraction":
-        chosen = tiles or candidates(problem_of(group, plan.program), target)[:1]
-        if not chosen:
-            raise CannotEmit(f"no tile of {group.name} fits into the target's memory")
-        return emit_contraction(group, plan.program, target, chosen)
+        return emit_contraction(group, plan.program, target, tiles[group.name])
     return emit_flat(group, plan.program)
