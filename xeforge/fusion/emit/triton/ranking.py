@@ -21,8 +21,9 @@ MOST_CANDIDATES = 8
 MOST_SPLITS = 16
 _LEAST_DEPTH = 256
 """Terms of a part of a sum; fewer are not worth a second kernel."""
-_MOST_ROUNDS_OF_PARTS = 2.2
-"""Rounds of programs up to which more parts of the sum may be needed to fill the card."""
+_MOST_ROUNDS_OF_PARTS, _MOST_WAITING_ROUNDS = 2.2, 5.0
+"""Rounds of programs up to which more parts of the sum may help: to fill the card, and where
+loads cannot run ahead, so that programs beside each other must hide the waiting."""
 _HOPELESS, _UNSURE_SECONDS = 1.35, 4e-6
 """What takes so many times longer than the best one by the model, and so much, is not tried."""
 _ALIKE = 0.12
@@ -35,6 +36,7 @@ _HALF_SIZES = (
     (128, 128, 64, 4),
     (128, 128, 64, 8),
     (128, 128, 128, 8),
+    (128, 128, 32, 8),
     (64, 256, 64, 4),
     (256, 64, 64, 4),
     (128, 64, 64, 4),
@@ -43,10 +45,13 @@ _HALF_SIZES = (
     (64, 128, 128, 4),
     (64, 64, 64, 4),
     (64, 64, 128, 4),
+    (64, 64, 64, 8),
     (64, 32, 256, 4),
+    (64, 32, 64, 4),
     (32, 128, 128, 4),
     (32, 64, 128, 4),
     (32, 32, 256, 4),
+    (32, 64, 64, 4),
     (16, 128, 128, 4),
     (16, 64, 128, 4),
     (16, 64, 256, 4),
@@ -149,13 +154,14 @@ def _splits(tile: Tile, problem: Problem, target: TritonTarget) -> list[int]:
     size = DTYPES[problem.dtype].size_bytes
     if not problem.may_split or count >= target.units:
         return [1]
+    rounds = _MOST_WAITING_ROUNDS if problem.is_ragged else _MOST_ROUNDS_OF_PARTS
     return [1] + [
         each
         for each in range(2, MOST_SPLITS + 1)
         if problem.k % each == 0
         and problem.k // each >= _LEAST_DEPTH
-        and (problem.k // each * size) % _ALIGNED_BYTES == 0
-        and count * each <= _MOST_ROUNDS_OF_PARTS * target.units
+        and (problem.is_ragged or (problem.k // each * size) % _ALIGNED_BYTES == 0)
+        and count * each <= rounds * target.units
     ]
 
 
@@ -189,7 +195,9 @@ def _staged(
         is_wide = tile.m * tile.n >= 128 * 256 and problem.folded == 1
         is_halved = is_wide and form != "pointers"
         made = replace(tile, form=form, parts=2 if is_halved else 1)
-        deep = [replace(made, stages=each) for each in range(made.stages, 0, -1)]
+        # What is loaded element by element is never on its way ahead of its step.
+        most = min(made.stages, 2) if problem.is_ragged and form == "pointers" else made.stages
+        deep = [replace(made, stages=each) for each in range(most, 0, -1)]
         fitting = [each for each in deep if fits(each, problem, target)]
         half = target.shared_bytes // 2
         shared = [

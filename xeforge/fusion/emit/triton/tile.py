@@ -67,6 +67,11 @@ class Problem:
     may_split: bool = False
     result_bytes: int = 4
 
+    @property
+    def is_ragged(self) -> bool:
+        """Say whether rows of the factors have an odd number of elements, or nearly so."""
+        return self.padded_k > 0 and not self.may_describe
+
 
 def of_one_form(tiles: list[Tile]) -> Iterator[Tile]:
     """Yield the tiles that share the form of the first: one kernel has one form."""

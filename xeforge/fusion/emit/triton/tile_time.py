@@ -16,6 +16,8 @@ _SLACK_BYTES = 128
 """Barriers of the pipeline, and rounding: 8 to 40 bytes were seen."""
 _MOST_ELEMENTS = 128
 """Accumulators that a thread holds beside everything else."""
+_MOST_LOADED = 64
+"""Elements that a thread loads one by one in a step; with more, registers spill."""
 _WIDE_SLOWER = 6.0
 """Float32 products are three of narrower factors, at half the rate."""
 _PARTIAL_BYTES = 4
@@ -23,7 +25,8 @@ _PARTIAL_BYTES = 4
 
 def shared_bytes(tile: Tile, problem: Problem, target: TritonTarget) -> int:
     """Return the shared memory that one program claims."""
-    buffers = tile.stages if target.buffers_count_stages else 1
+    is_ahead = target.buffers_count_stages and (tile.pads or not problem.is_ragged)
+    buffers = tile.stages if is_ahead else 1
     if _size(problem) != 2:  # noqa: PLR2004
         buffers += 1  # the narrower factors that one of float32 is made of
     operands = buffers * _step_bytes(tile, problem)
@@ -37,6 +40,10 @@ def fits(tile: Tile, problem: Problem, target: TritonTarget) -> bool:
     """Say whether operands fit into shared memory and the accumulator into registers."""
     accumulator = tile.m * tile.n / (tile.warps * target.lanes)
     is_small = shared_bytes(tile, problem, target) <= target.shared_bytes
+    if problem.is_ragged and not tile.pads and target.buffers_count_stages:
+        # Each element is loaded by itself, into a register.
+        loaded = (tile.m + tile.n) * tile.k / (tile.warps * target.lanes)
+        is_small = is_small and loaded <= _MOST_LOADED
     return is_small and accumulator <= _MOST_ELEMENTS
 
 
@@ -71,7 +78,7 @@ def _step_seconds(
     rates, moved = target.rates, _step_bytes(tile, problem)
     flops = 2 * tile.m * tile.n * tile.k * (1.0 if _size(problem) == 2 else _WIDE_SLOWER)  # noqa: PLR2004
     arithmetic = flops * target.units / rates.matrix_flops_per_s
-    is_asynchronous = problem.may_describe or tile.pads
+    is_asynchronous = tile.pads or not problem.is_ragged
     if tile.form == "pointers":
         arithmetic /= rates.pointers_reached
     traffic = moved / min(rates.cache_bytes_per_s / busy, rates.port_bytes_per_s)

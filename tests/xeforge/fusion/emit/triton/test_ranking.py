@@ -89,3 +89,12 @@ def test_rows_of_odd_length_are_copied_where_the_product_is_large():
 def test_without_descriptors_nothing_is_copied():
     found = ways(halves(4095, 4095, 4095), find_target("hip:gfx942"))
     assert {(each.form, each.pads) for each in found} == {("pointers", False)}
+
+
+def test_elements_loaded_one_by_one_stay_in_registers_and_overlap_across_programs():
+    found = ways(halves(33, 8191, 4095), HOPPER)
+    direct = [each for each in found if not each.pads]
+    assert direct
+    assert direct[0].splits > 1
+    assert all((each.m + each.n) * each.k <= 64 * 32 * each.warps for each in direct)
+    assert all(each.stages <= 2 for each in direct)
