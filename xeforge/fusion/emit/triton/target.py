@@ -57,6 +57,7 @@ class TritonTarget:
         most_warps: Largest ``num_warps`` that a program may have.
         longest_row: Elements of a row up to which it is held in registers.
         chunk: Elements of a longer row that are looked at together.
+        registers: Of one multiprocessor, 32 bits each.
     """
 
     name: str
@@ -72,6 +73,7 @@ class TritonTarget:
     most_warps: int = 32
     longest_row: int = 16384
     chunk: int = 4096
+    registers: int = 65536
 
     def with_units(self, units: int) -> "TritonTarget":
         """Return the target of a card that has another number of multiprocessors."""

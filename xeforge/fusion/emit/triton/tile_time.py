@@ -18,6 +18,8 @@ _MOST_ELEMENTS = 128
 """Accumulators that a thread holds beside everything else."""
 _MOST_LOADED = 64
 """Elements that a thread loads one by one in a step; with more, registers spill."""
+_OTHER_REGISTERS, _REGISTERS_PER_ELEMENT = 24, 1.5
+"""Registers of a thread beside its accumulators, and for each element that it loads by itself."""
 _WIDE_SLOWER = 6.0
 """Float32 products are three of narrower factors, at half the rate."""
 _PARTIAL_BYTES = 4
@@ -58,8 +60,7 @@ def seconds(tile: Tile, problem: Problem, target: TritonTarget) -> float:
     rates = target.rates
     count = tile_count(tile, problem)
     rounds = math.ceil(count / target.units)
-    room = target.shared_bytes // shared_bytes(tile, problem, target)
-    together = 1 if tile.form == "persistent" else max(1, min(room, rounds, 4))
+    together = _together(tile, problem, target, rounds)
     steps = math.ceil(problem.k / tile.splits / tile.k)
     step = _step_seconds(tile, problem, target, min(count, target.units), together)
     store = tile.m * tile.n * _result_bytes(tile, problem) / rates.port_bytes_per_s
@@ -70,6 +71,18 @@ def seconds(tile: Tile, problem: Problem, target: TritonTarget) -> float:
         starts += rates.describe_seconds
     own = max(rounds * (steps * step + store), needed) + starts
     return own + _before(tile, problem, target) + _behind(tile, problem, target)
+
+
+def _together(tile: Tile, problem: Problem, target: TritonTarget, rounds: int) -> int:
+    """Return how many programs a multiprocessor runs side by side."""
+    if tile.form == "persistent":
+        return 1
+    threads = tile.warps * target.lanes
+    held = _OTHER_REGISTERS + tile.m * tile.n / threads
+    if problem.is_ragged and not tile.pads:
+        held += _REGISTERS_PER_ELEMENT * (tile.m + tile.n) * tile.k / threads
+    room = target.shared_bytes // shared_bytes(tile, problem, target)
+    return max(1, min(room, rounds, int(target.registers / (threads * held))))
 
 
 def _step_seconds(
