@@ -135,7 +135,7 @@ def score(pairs: Iterable[tuple[Labels, Labels]], types: Iterable[str]) -> Score
 
 
 def seconds_for(path: Path) -> float:
-    """Return the processor time of detection for one file, best of five: neighbours do not count."""
+    """Return the processor time of detection for one file, best of five."""
     source = SourceFile(path.name, path.read_text(encoding="utf-8"))
     times = []
     for _ in range(_REPEATS):
@@ -143,6 +143,10 @@ def seconds_for(path: Path) -> float:
         find_issues(source, None)
         times.append(time.process_time() - start)
     return min(times)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.1f} ms"
 
 
 def _as_json(found: Score) -> dict[str, float]:
@@ -178,9 +182,9 @@ def main() -> None:
     overall = rows["overall"]
     print(f"lines blamed rightly: {overall.right_lines} of {overall.right}")
     print(
-        f"{len(kernels)} kernels, processor time: median {statistics.median(times.values()) * 1e3:.1f} ms, "
-        f"slowest {times[slowest] * 1e3:.1f} ms ({slowest})"
+        f"{len(kernels)} kernels, processor time: median {_ms(statistics.median(times.values()))},"
     )
+    print(f"slowest {_ms(times[slowest])} ({slowest})")
     result = {"scores": {name: _as_json(each) for name, each in rows.items()}, "seconds": times}
     asked.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 

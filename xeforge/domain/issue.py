@@ -118,9 +118,9 @@ ISSUE_TYPES: Final[Mapping[str, str]] = {
     # device_specific
     "suboptimal_tile_size": "Fixed tiles are too small: a matrix product of at most 32 by 32, or "
     "fewer elements than the 128 lanes of four warps. Blames launch or autotuner.",
-    "suboptimal_warps": "Warps do not suit the tile: more lanes than elements, or more than 128 "
-    "accumulators (64 elements without products) a lane on fewer than eight warps. Blames launch "
-    "or configuration.",
+    "suboptimal_warps": "Warps do not suit the tile: more than four warps with more lanes than "
+    "elements, or more than 128 accumulators (64 elements without products) a lane on fewer than "
+    "eight. Blames launch or configuration.",
     "missing_grf_mode": "For an Intel device, a large tile of a matrix product (64 or more "
     "accumulators a lane of 16) has no register mode. Blames autotuner or launch.",
     "no_swizzling": "Tiles of a matrix product are visited row by row. Blames the first tile "

@@ -46,6 +46,7 @@ class Binding:
         place: Where.
         line: One-based line.
         is_step: By ``+=`` and the like; `value` is then the whole sum.
+        whole: What was unpacked, for one of several parts; None otherwise.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Binding:
     place: Place
     line: int
     is_step: bool = False
+    whole: ast.expr | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,11 +174,10 @@ class KernelBody:
                 if not (isinstance(each, ast.Name) and each.id not in found):
                     continue
                 found.add(each.id)
-                waiting += [
-                    (bound.value, bound.place.index)
-                    for bound in self.by_name.get(each.id, ())
-                    if bound.value is not None and bound.place.index < place
-                ]
+                for bound in self.by_name.get(each.id, ()):
+                    value = bound.whole if bound.value is None else bound.value
+                    if value is not None and bound.place.index < place:
+                        waiting.append((value, bound.place.index))
                 waiting += self.iterated.get(each.id, ())
         return frozenset(found)
 
@@ -281,4 +282,4 @@ def _unpacked(target: ast.expr, value: ast.expr, place: Place, line: int) -> Ite
         else:
             for each in ast.walk(target):
                 if isinstance(each, ast.Name):
-                    yield Binding(each.id, None, place, line)
+                    yield Binding(each.id, None, place, line, whole=value)

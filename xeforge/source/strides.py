@@ -61,14 +61,24 @@ def _is_large_name(facts: FileFacts, function: FunctionNode, name: str) -> bool:
 
 
 def _has_two_axes(function: FunctionNode, tensor: str) -> bool:
-    """Say whether the function treats a tensor as a matrix at least."""
+    """Say whether the function treats a tensor, or what it is made from, as a matrix at least."""
+    names = {tensor}
     text = ast.unparse(function)
-    if any(f"{tensor}{rest}" in text for rest in (".shape[1]", ".size(1)", ".stride(1)")):
-        return True
-    return any(
-        isinstance(node, ast.Assign)
-        and ast.unparse(node.value) == f"{tensor}.shape"
-        and isinstance(node.targets[0], ast.Tuple)
-        and len(node.targets[0].elts) > 1
-        for node in ast.walk(function)
-    )
+    for node in ast.walk(function):
+        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name | ast.Tuple)):
+            continue
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id == tensor:
+            names.add(_shown(node.value))
+        is_unpacked = isinstance(target, ast.Tuple) and len(target.elts) > 1
+        if is_unpacked and ast.unparse(node.value) == f"{tensor}.shape":
+            return True
+    ends = (".shape[1]", ".size(1)", ".stride(1)")
+    return any(f"{name}{end}" in text for name in names - {""} for end in ends)
+
+
+def _shown(node: ast.expr) -> str:
+    """Return the name at the start of ``boxes[order].contiguous()``; empty for other values."""
+    while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""

@@ -209,3 +209,21 @@ def test_tensors_that_one_launch_hands_to_the_next():
         "elementwise",
         "reduction",
     ]
+
+
+UNPACKED = """
+@triton.jit
+def tile(pid, n):
+    return pid // n, pid % n
+
+@triton.jit
+def k(x, y, n, B: tl.constexpr):
+    i, j = tile(tl.program_id(0), n)
+    tl.store(y + j, tl.load(x + i))
+"""
+
+
+def test_what_was_unpacked_depends_on_the_whole():
+    body = read_facts(HEAD + UNPACKED, "k.py").bodies["k"]
+    store = body.named("store")[0]
+    assert "program_id()" in body.sources(store.first, store.place.index)

@@ -28,8 +28,7 @@ _TILE_RANK: Final = 2
 def detect(facts: FileFacts) -> tuple[Issue, ...]:
     """Report each access."""
     found: dict[int, Issue] = {}
-    for kernel in facts.contents.entry_kernels:
-        body = facts.bodies[kernel.name]
+    for name, body in facts.bodies.items():
         for call in body.named("load", "store"):
             index = call.place.index
             if made_by(body, call.first, index) is not None:
@@ -37,10 +36,10 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
             lanes = lanes_of(body, address_of(call), index)
             if not lanes or not all(each.is_plain for each in lanes):
                 continue
-            why = _why(facts, kernel.name, lanes)
+            why = _why(facts, name, lanes)
             if why:
                 pointer = pointer_of(body, call.first, index)
-                text = f"{kernel.name} touches {pointer} {why}"
+                text = f"{name} touches {pointer} {why}"
                 advice = "let neighbouring lanes take neighbouring elements"
                 found.setdefault(call.line, slow(NAME, call.line, text, advice))
     return tuple(found.values())
@@ -63,7 +62,7 @@ def _why(facts: FileFacts, kernel: str, lanes: tuple[Lane, ...]) -> str:
         return ""  # whole rows one behind the other: contiguous all the same
     sizes = [
         int(unit[0].extent) if unit[0].extent.isdigit() else setting.values.get(unit[0].extent)
-        for setting in facts.settings[kernel]
+        for setting in facts.settings.get(kernel, ())
     ]
     known = [each for each in sizes if each is not None]
     if known and len(known) == len(sizes) and max(known) < _SHORT:
