@@ -3,12 +3,14 @@
 from typing import Annotated
 from typing import Literal
 
+from pydantic import BeforeValidator
 from pydantic import Field
 
 from knowledge.model import Entry
 from knowledge.model import FormatName
 from knowledge.model import Strength
 from knowledge.model import Text
+from knowledge.model import as_number
 
 _LIST = Field(strict=False)  # YAML has lists only; what is in them stays strict
 
@@ -125,12 +127,15 @@ class PackEntry(Entry):
     recipes: Annotated[tuple[RecipeEntry, ...], _LIST] = ()
 
 
+Tolerance = Annotated[float, BeforeValidator(as_number), Field(ge=0, le=0.1)]
+
+
 class InputEntry(Entry):
     """One tensor of an example; extents are names of sizes."""
 
     shape: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
     dtype: FormatName = "float32"
-    fill: Literal["normal", "positive", "triangle", "index"] = "normal"
+    fill: Literal["normal", "positive"] = "normal"
 
 
 class PairEntry(Entry):
@@ -140,8 +145,8 @@ class PairEntry(Entry):
     inputs: dict[Slug, InputEntry]
     small: dict[str, Annotated[int, Field(ge=1, le=4096)]]
     large: dict[str, Annotated[int, Field(ge=1, le=2**26)]]
-    rtol: Annotated[float, Field(ge=0, le=0.1)] = 1e-4
-    atol: Annotated[float, Field(ge=0, le=0.1)] = 1e-5
+    rtol: Tolerance = 1e-4
+    atol: Tolerance = 1e-5
 
 
 class PairsEntry(Entry):

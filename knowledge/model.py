@@ -26,7 +26,7 @@ OPERAND_BYTES = 2
 """Tiles are sized for 16-bit operands."""
 
 
-def _number(given: Any) -> Any:
+def as_number(given: Any) -> Any:
     """Take ``4.8e12``, which YAML 1.1 reads as a string, for the number it is meant to be."""
     if isinstance(given, str):
         try:
@@ -61,9 +61,9 @@ def _power_of_two(value: int) -> int:
 
 
 # The bounds are wide enough for any accelerator of this decade and too narrow for a wrong unit.
-Rate = Annotated[float, BeforeValidator(_number), Field(ge=1e9, le=1e15, allow_inf_nan=False)]
-Flops = Annotated[float, BeforeValidator(_number), Field(ge=1e9, le=1e18, allow_inf_nan=False)]
-Seconds = Annotated[float, BeforeValidator(_number), Field(ge=1e-8, le=1e-3, allow_inf_nan=False)]
+Rate = Annotated[float, BeforeValidator(as_number), Field(ge=1e9, le=1e15, allow_inf_nan=False)]
+Flops = Annotated[float, BeforeValidator(as_number), Field(ge=1e9, le=1e18, allow_inf_nan=False)]
+Seconds = Annotated[float, BeforeValidator(as_number), Field(ge=1e-8, le=1e-3, allow_inf_nan=False)]
 CacheBytes = Annotated[int, Field(ge=2**16, le=2**40)]
 SharedBytes = Annotated[int, Field(ge=2**10, le=2**30)]
 Count = Annotated[int, Field(ge=1, le=2**20)]

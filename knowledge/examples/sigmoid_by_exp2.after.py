@@ -1,0 +1,21 @@
+"""Base-two exponential with the constant folded in."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def gate(x_ptr, y_ptr, COUNT, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < COUNT
+    x = tl.load(x_ptr + at, mask=inside, other=0.0)
+    y = x / (1.0 + tl.exp2(x * -1.4426950408889634))
+    tl.store(y_ptr + at, y, mask=inside)
+
+
+def run(x):
+    y = torch.empty_like(x)
+    count = x.numel()
+    gate[(triton.cdiv(count, 1024),)](x, y, count, BLOCK=1024)
+    return y
