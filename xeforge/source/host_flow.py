@@ -60,7 +60,7 @@ class HostScope:
 
     Attributes:
         function: The function.
-        bindings: Expressions bound to each plain name, with their lines, in order.
+        bindings: Expressions bound to each plain name, with the last line of each, in order.
         launches: Launches that stand in it, in order.
         is_entry: It is ``Model.forward`` itself.
     """
@@ -175,12 +175,13 @@ def read_scope(
     """Read a host function."""
     found: dict[str, list[tuple[ast.expr, int]]] = {}
     for node in own_nodes(function.node):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                for name, value in _parts(target, node.value):
-                    found.setdefault(name, []).append((value, node.lineno))
-        elif isinstance(node, ast.NamedExpr):
-            found.setdefault(node.target.id, []).append((node.value, node.lineno))
+        if not isinstance(node, ast.Assign | ast.NamedExpr):
+            continue
+        # Bound from its last line on: a name inside the value still means what it did before.
+        line = node.end_lineno or node.lineno
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            for name, value in _parts(target, node.value):
+                found.setdefault(name, []).append((value, line))
     ordered = {name: tuple(sorted(each, key=lambda e: e[1])) for name, each in found.items()}
     own = tuple(each for each in launches if each.site.function == function.name)
     return HostScope(function, ordered, own, is_entry)

@@ -227,3 +227,27 @@ def test_what_was_unpacked_depends_on_the_whole():
     body = read_facts(HEAD + UNPACKED, "k.py").bodies["k"]
     store = body.named("store")[0]
     assert "program_id()" in body.sources(store.first, store.place.index)
+
+
+REBOUND = """
+@triton.jit
+def k(x, B: tl.constexpr):
+    tl.store(x + tl.arange(0, B), 0)
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x.sum()
+        y = (
+            y
+            + 1
+        )
+        k[(1,)](y, B=128)
+        return y
+"""
+
+
+def test_a_name_bound_anew_over_several_lines_means_the_old_one_inside():
+    facts = read_facts(HEAD + REBOUND, "k.py")
+    (scope,) = facts.scopes
+    whole = scope.bindings["y"][1][0]
+    assert ast.unparse(scope.value(whole.left, whole.left.lineno)) == "x.sum()"
