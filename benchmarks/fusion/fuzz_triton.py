@@ -31,6 +31,7 @@ from xeforge.fusion.emit.triton.file import emit
 from xeforge.fusion.emit.triton.split import split_sum
 from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.target import find_target
+from xeforge.fusion.emit.triton.tile import Form
 from xeforge.fusion.emit.triton.tile import Tile
 from xeforge.fusion.emit.triton.words import power_of_two
 from xeforge.fusion.fuse import roundings
@@ -48,6 +49,8 @@ FACTOR = 8.0
 STEPS = 8
 HALF_EVERY = 3
 PRODUCT_EVERY = 2
+_OFTEN = 0.4
+"""How often factors are copied, and columns have an accumulator beside, where either can be."""
 USUAL = find_target("cuda:90")
 CASES = (USUAL, replace(USUAL, units=1))
 """Targets with few units, or that hold hardly anything: small programs take the ways of large."""
@@ -145,6 +148,10 @@ def tiles(plan: Plan, seed: int) -> dict[str, list[Tile]]:
         if group.family == "contraction":
             problem = problem_of(group, plan.program)
             least = max(16, power_of_two(problem.folded))
+            form: Form = choice.choice(("pointers", "descriptors", "persistent"))
+            pads = problem.padded_k > 0 and choice.random() < _OFTEN
+            is_described = form != "pointers" and (problem.may_describe or pads)
+            beside = is_described and problem.folded == 1 and choice.random() < _OFTEN
             found[group.name] = [
                 Tile(
                     m=choice.choice((16, 32)),
@@ -153,8 +160,10 @@ def tiles(plan: Plan, seed: int) -> dict[str, list[Tile]]:
                     warps=4,
                     stages=2,
                     group_m=choice.randint(1, 3),
-                    form=choice.choice(("pointers", "descriptors", "persistent")),
-                    parts=choice.choice((1, 2)),
+                    form=form,
+                    parts=1 if beside else choice.choice((1, 2)),
+                    pads=pads,
+                    beside=16 if beside else 0,
                 )
             ]
     return found

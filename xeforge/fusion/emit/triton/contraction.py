@@ -101,6 +101,9 @@ class _Contraction:
         root = group.statements[0]
         if root.reduce is None or root.reduce.dtype != "float32":
             raise CannotEmit(f"{root.name}: products are not summed in float32")
+        has_all = all(each.described is not None for each in self._pair) and not folded(group)
+        if self.tile.beside and (self.tile.form == "pointers" or not has_all):
+            raise CannotEmit(f"{root.name}: no columns beside without descriptors, or with folds")
         self.layout = Layout.of(group, self._names, tiles)
         names, layout = self._names, self.layout
         spans = (layout.batch, layout.m, layout.n)
@@ -110,6 +113,7 @@ class _Contraction:
         self._is_long = needs_64_bits(*group_sizes(group, program))
         self._described: dict[str, str] = {}
         self._results: dict[str, tuple[str, bool]] = {}
+        self._beside: dict[str, tuple[str, bool]] = {}
 
     def write(self) -> None:
         """Write all lines."""
@@ -131,9 +135,11 @@ class _Contraction:
         lines.add(*self.layout.place_lines(tile, self.values))
         for span in (self.layout.batch, self.layout.m, self.layout.n):
             lines.follow(span.parts)
-        total = self._product()
+        total, beside = self._product()
         epilogue = Epilogue(self.group, self.layout, self.values, self.tile, self._results)
         epilogue.write(total)
+        if beside:
+            epilogue.write_beside(beside, self._beside)
 
     def _describe_all(self) -> None:
         """Make descriptors of what lies as matrices: factors, and results that are stored."""
@@ -146,6 +152,9 @@ class _Contraction:
                 shape = (extent(factor.side), extent("k"))
                 block = (own, layout.k_block)
                 self._described[factor.side] = self._describe(factor.described, shape, block)
+                if factor.side == "n" and layout.beside:
+                    block = (layout.beside, layout.k_block)
+                    self._described["beside"] = self._describe(factor.described, shape, block)
         if layout.pieces > 1:
             return
         parts = self.tile.parts if not layout.piece else 1
@@ -157,6 +166,9 @@ class _Contraction:
                 shape = (extent("m"), extent("n"))
                 made = self._describe(found, shape, (layout.m_block, columns))
                 self._results[name] = (made, bool(found.batch_stride))
+                if layout.beside:
+                    made = self._describe(found, shape, (layout.m_block, layout.beside))
+                    self._beside[name] = (made, bool(found.batch_stride))
 
     def _whole(self) -> set[str]:
         """Return the names of statements whose values are surely as large as the tile."""
@@ -186,12 +198,17 @@ class _Contraction:
         self.has_descriptors = True
         return name
 
-    def _product(self) -> str:
-        """Write the loop over k; return the accumulator."""
+    def _product(self) -> tuple[str, str]:
+        """Write the loop over k; return the accumulator, and that of the columns beside."""
         total = self._names.fresh("total")
         layout, width = self.layout, self.group.extent("k")
         outer = self.values.lines
         outer.add(f"{total} = tl.zeros(({layout.m_block}, {layout.n_block}), dtype=tl.float32)")
+        beside = ""
+        if layout.beside:
+            beside = self._names.fresh("beside")
+            zeros = f"tl.zeros(({layout.m_block}, {layout.beside}), dtype=tl.float32)"
+            outer.add(f"{beside} = {zeros}")
         start = self._names.fresh("start")
         outer.add(f"for {start} in range(0, {width}, {layout.k_block}):")
         self.values.lines = outer.inner()
@@ -202,9 +219,13 @@ class _Contraction:
         precision = ""
         if self._pair[0].dtype == "float32":
             precision = f', input_precision="{self.tile.precision}"'
-        self.values.lines.add(f"{total} = tl.dot({', '.join(texts)}, {total}{precision})")
+        if layout.beside:
+            text = self._described_load(self._pair[1], start, is_beside=True)
+            texts.append(self.values.named(text, "b", self._pair[1].dtype))
+        for name, other in zip((total, beside), texts[1:], strict=False):
+            self.values.lines.add(f"{name} = tl.dot({texts[0]}, {other}, {name}{precision})")
         self.values.lines = outer
-        return total
+        return total, beside
 
     def _factor(self, factor: Factor, start: str) -> str:
         """Write what reads and computes a tile of a factor; return its variable."""
@@ -240,17 +261,20 @@ class _Contraction:
         self.values.lines.follow(span.parts)
         return span
 
-    def _described_load(self, factor: Factor, start: str) -> Text:
+    def _described_load(self, factor: Factor, start: str, *, is_beside: bool = False) -> Text:
         found, layout = factor.described, self.layout
         if found is None:
             raise TypeError(factor.side)
         own, block = layout.origin(factor.side)
+        if is_beside:
+            own, block = f"{own} + {block}", layout.beside
         place, sizes = [own, start], [block, layout.k_block]
         if found.is_turned:
             place, sizes = place[::-1], sizes[::-1]
         if found.batch_stride:
             place = [layout.batch.index, *place]
-        text = f"{self._described[factor.side]}.load([{', '.join(place)}])"
+        name = self._described["beside" if is_beside else factor.side]
+        text = f"{name}.load([{', '.join(place)}])"
         if found.batch_stride:
             text += f".reshape({', '.join(sizes)})"
         # The matrix unit wants k to run along the columns of a, and along the rows of b.

@@ -31,6 +31,7 @@ class Layout:
     Attributes:
         batch, m, n: Positions of a tile.
         m_block, n_block, k_block, group_m: Constexpr parameters.
+        beside: Constexpr parameter of the columns with an accumulator of their own; empty: none.
         m_tiles, n_tiles: Variables with the number of tiles along m and n.
         m_start, n_start: Variables with the first position of a tile.
         sizes: Points of batch, m and n.
@@ -54,6 +55,7 @@ class Layout:
     piece: int
     padded: int
     tiles: tuple[Tile, ...]
+    beside: str = ""
 
     @classmethod
     def of(cls, group: Group, names: Names, tiles: Sequence[Tile]) -> "Layout":
@@ -65,7 +67,7 @@ class Layout:
         is_even = piece in (0, padded) or piece == sizes[2]
         is_ragged = any(sizes[1] % each.m for each in tiles)
         m_inside = names.fresh("m_inside") if is_ragged else None
-        is_ragged = not is_even or any(sizes[2] % each.n for each in tiles)
+        is_ragged = not is_even or any(sizes[2] % each.columns for each in tiles)
         n_inside = names.fresh("n_inside") if is_ragged else None
         return cls(
             Span(names.fresh("batch"), tuple(group.axes["batch"]), is_block=False),
@@ -80,6 +82,7 @@ class Layout:
             piece=piece,
             padded=padded,
             tiles=tuple(tiles),
+            beside=names.fresh("BESIDE_N") if tiles[0].beside else "",
         )
 
     @property
@@ -95,17 +98,20 @@ class Layout:
     def blocks(self, tile: Tile) -> Mapping[str, int]:
         """Return the values of the constexpr parameters."""
         names = (self.m_block, self.n_block, self.k_block, self.group_m)
-        return dict(zip(names, (tile.m, tile.n, tile.k, tile.group_m), strict=True))
+        found = dict(zip(names, (tile.m, tile.n, tile.k, tile.group_m), strict=True))
+        return {**found, self.beside: tile.beside} if self.beside else found
 
     def tile_count(self, tile: Tile) -> int:
         """Return how many tiles there are."""
-        across = math.ceil(self._padded_n() / tile.n)
+        across = math.ceil(self._padded_n() / tile.columns)
         return self.sizes[0] * math.ceil(self.sizes[1] / tile.m) * across
 
     def grid_text(self, units: int | None) -> str:
         """Return the number of programs in terms of the chosen config."""
         m = f'triton.cdiv({self.sizes[1]}, meta["{self.m_block}"])'
-        n = f'triton.cdiv({self._padded_n()}, meta["{self.n_block}"])'
+        columns = f'meta["{self.n_block}"]'
+        columns += f' + meta["{self.beside}"]' if self.beside else ""
+        n = f"triton.cdiv({self._padded_n()}, {columns})"
         count = f"{m} * {n}" + (f" * {self.sizes[0]}" if self.sizes[0] > 1 else "")
         return count if units is None else f"min({units}, {count})"
 
@@ -118,8 +124,11 @@ class Layout:
         """Return the lines that say how many tiles there are."""
         return [
             f"{self.m_tiles} = tl.cdiv({self.sizes[1]}, {self.m_block})",
-            f"{self.n_tiles} = tl.cdiv({self._padded_n()}, {self.n_block})",
+            f"{self.n_tiles} = tl.cdiv({self._padded_n()}, {self._columns()})",
         ]
+
+    def _columns(self) -> str:
+        return f"{self.n_block} + {self.beside}" if self.beside else self.n_block
 
     def _padded_n(self) -> int:
         return self.sizes[2] if self.is_even else self.pieces * self.padded
@@ -138,10 +147,11 @@ class Layout:
             lines.append(f"{self.batch.index} = {tile} // {count}")
             within = f"{tile} % {count}"
         rows, columns = values.names.fresh("tile_m"), values.names.fresh("tile_n")
+        width = f"({self._columns()})" if self.beside else self.n_block
         lines += [
             f"{rows}, {columns} = _grouped({within}, {across}, {self.group_m})",
             f"{self.m_start} = {rows} * {self.m_block}",
-            f"{self.n_start} = {columns} * {self.n_block}",
+            f"{self.n_start} = {columns} * {width}",
             f"{self.m.index} = {self.m_start} + tl.arange(0, {self.m_block})[:, None]",
         ]
         if self.m.inside is not None:
@@ -296,27 +306,32 @@ class Epilogue:
         shape = f"({layout.m_block}, 2, {half})"
         turned = f"tl.permute(tl.reshape({total}, {shape}), (0, 2, 1))"
         lines.add(f"{', '.join(halves)} = tl.split({turned})")
-        for place, name in enumerate(halves):
-            span = self._half(place, half)
-            frame = Frame(names, (layout.batch, layout.m, span))
-            part = Epilogue(self.group, layout, self.values.on(frame), self.tile, self.results)
-            part._along, part._columns, part._first = span, half, self._start_of(place, half)
-            part._shape = f"({layout.m_block}, {half})"
-            part._statements(name)
+        for name, start in zip(halves, (layout.n_start, f"{layout.n_start} + {half}"), strict=True):
+            self._piece(start, half, self.results)._statements(name)  # noqa: SLF001
 
-    def _start_of(self, place: int, half: str) -> str:
-        return self.layout.n_start if place == 0 else f"{self.layout.n_start} + {half}"
+    def write_beside(self, total: str, results: Mapping[str, tuple[str, bool]]) -> None:
+        """Write everything that follows the columns with an accumulator of their own.
 
-    def _half(self, place: int, half: str) -> Span:
+        Args:
+            total: The accumulator.
+            results: As those of the tile, for blocks of these columns.
+        """
+        layout = self.layout
+        start = f"{layout.n_start} + {layout.n_block}"
+        self._piece(start, layout.beside, results)._statements(total)  # noqa: SLF001
+
+    def _piece(self, start: str, size: str, results: Mapping[str, tuple[str, bool]]) -> "Epilogue":
+        """Write positions of some columns of the tile; return what writes their statements."""
         layout, names, lines = self.layout, self.values.names, self.values.lines
         name = names.fresh("n_part")
-        size = layout.sizes[2]
-        is_ragged = layout.n.inside is not None
-        inside = names.fresh("n_part_inside") if is_ragged else None
-        start = self._start_of(place, half)
-        lines.add(f"{name} = {start} + tl.arange(0, {half})[None, :]")
+        inside = names.fresh("n_part_inside") if layout.n.inside is not None else None
+        lines.add(f"{name} = {start} + tl.arange(0, {size})[None, :]")
         if inside is not None:
-            lines.add(f"{inside} = {name} < {size}")
+            lines.add(f"{inside} = {name} < {layout.sizes[2]}")
         span = Span(name, layout.n.axes, is_block=True, inside=inside)
         lines.follow(span.parts)
-        return span
+        frame = Frame(names, (layout.batch, layout.m, span))
+        part = Epilogue(self.group, layout, self.values.on(frame), self.tile, results)
+        part._along, part._columns, part._first = span, size, start
+        part._shape = f"({layout.m_block}, {size})"
+        return part

@@ -58,6 +58,8 @@ _HALF_SIZES = (
     (16, 32, 256, 4),
 )
 """m, n, k, warps for two-byte factors, largest first."""
+_BESIDE_SIZES = ((128, 128, 64, 64, 8), (64, 128, 64, 64, 4))
+"""m, n, columns beside, k, warps for two-byte factors that are described."""
 _WIDE_SIZES = (
     (128, 128, 32, 8),
     (128, 64, 32, 4),
@@ -82,7 +84,8 @@ def candidates(
     is_described = target.has_descriptors and problem.may_describe
     form: Form = "persistent" if is_described else "pointers"
     found: dict[tuple[int, int, int], Tile] = {}
-    for tile in _ordered(_staged(_sizes(problem, target, precision), form, problem, target)):
+    sizes = (each for each in _sizes(problem, target, precision) if not each.beside)
+    for tile in _ordered(_staged(sizes, form, problem, target)):
         found.setdefault((tile[1].m, tile[1].n, tile[1].k), tile[1])
     return list(found.values())[:MOST_CANDIDATES]
 
@@ -104,7 +107,9 @@ def ways(problem: Problem, target: TritonTarget, precision: Precision | None = N
     kinds: dict[tuple[int, int, bool, bool], list[tuple[float, Tile]]] = {}
     for taken, tile in timed:
         if taken <= most:
-            kinds.setdefault((tile.m, tile.n, tile.splits > 1, tile.pads), []).append((taken, tile))
+            kinds.setdefault((tile.m, tile.columns, tile.splits > 1, tile.pads), []).append(
+                (taken, tile)
+            )
     turns = (enumerate(_forms_first(own)) for own in kinds.values())
     late = [(taken * (1.0 + turn * _ALIKE), tile) for own in turns for turn, (taken, tile) in own]
     found = [tile for _, tile in _ordered(late)]
@@ -134,7 +139,7 @@ def _variants(
         kinds += [("descriptors", padded, True), ("persistent", padded, True)]
     sizes = list(sizes)
     for form, seen, pads in kinds:
-        for tile in sizes:
+        for tile in (each for each in sizes if form != "pointers" or not each.beside):
             cut = [
                 replace(tile, form=form, pads=pads, splits=each)
                 for each in _splits(tile, seen, target)
@@ -176,6 +181,9 @@ def _sizes(problem: Problem, target: TritonTarget, precision: Precision | None) 
         if tile not in seen:
             seen.add(tile)
             yield tile
+    for m, n, beside, k, warps in _BESIDE_SIZES:
+        if is_half and problem.folded == 1 and problem.n > n and problem.m > m // 2:
+            yield Tile(m, n, k, warps, most, beside=beside)
 
 
 def _clipped(tile: Tile, problem: Problem) -> Tile:

@@ -27,6 +27,8 @@ class Tile:
         parts: Pieces of the epilogue along n, so that less of it is in registers at once.
         splits: Parts of the sum, each in programs of its own; another kernel adds them.
         pads: Whether the factors are copied into longer rows first, which descriptors can read.
+        beside: Columns beyond n with an accumulator of their own, a power of two; 0: none. Sizes
+            that are no power of two may need fewer rounds. Only where factors are described.
     """
 
     m: int
@@ -40,6 +42,12 @@ class Tile:
     parts: int = 1
     splits: int = 1
     pads: bool = False
+    beside: int = 0
+
+    @property
+    def columns(self) -> int:
+        """Return how many columns of the result a tile has."""
+        return self.n + self.beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +85,6 @@ def of_one_form(tiles: list[Tile]) -> Iterator[Tile]:
     """Yield the tiles that share the form of the first: one kernel has one form."""
     first = tiles[0]
     for each in tiles:
-        if (each.form, each.parts, each.precision) == (first.form, first.parts, first.precision):
+        same = (each.form, each.parts, each.precision, bool(each.beside))
+        if same == (first.form, first.parts, first.precision, bool(first.beside)):
             yield each

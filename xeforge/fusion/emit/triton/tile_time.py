@@ -32,7 +32,7 @@ def shared_bytes(tile: Tile, problem: Problem, target: TritonTarget) -> int:
     if _size(problem) != 2:  # noqa: PLR2004
         buffers += 1  # the narrower factors that one of float32 is made of
     operands = buffers * _step_bytes(tile, problem)
-    staged = tile.m * tile.n * _result_bytes(tile, problem) // tile.parts
+    staged = tile.m * tile.columns * _result_bytes(tile, problem) // tile.parts
     # A program that stays already loads for its next tile while a result is on its way out.
     both = operands + staged if tile.form == "persistent" else max(operands, staged)
     return both + _SLACK_BYTES
@@ -40,18 +40,18 @@ def shared_bytes(tile: Tile, problem: Problem, target: TritonTarget) -> int:
 
 def fits(tile: Tile, problem: Problem, target: TritonTarget) -> bool:
     """Say whether operands fit into shared memory and the accumulator into registers."""
-    accumulator = tile.m * tile.n / (tile.warps * target.lanes)
+    accumulator = tile.m * tile.columns / (tile.warps * target.lanes)
     is_small = shared_bytes(tile, problem, target) <= target.shared_bytes
     if problem.is_ragged and not tile.pads and target.buffers_count_stages:
         # Each element is loaded by itself, into a register.
-        loaded = (tile.m + tile.n) * tile.k / (tile.warps * target.lanes)
+        loaded = (tile.m + tile.columns) * tile.k / (tile.warps * target.lanes)
         is_small = is_small and loaded <= _MOST_LOADED
     return is_small and accumulator <= _MOST_ELEMENTS
 
 
 def tile_count(tile: Tile, problem: Problem) -> int:
     """Return how many tiles there are, those of all parts of the sum together."""
-    across = math.ceil(problem.m / tile.m) * math.ceil(problem.n / tile.n)
+    across = math.ceil(problem.m / tile.m) * math.ceil(problem.n / tile.columns)
     return across * problem.batch * tile.splits
 
 
@@ -63,7 +63,7 @@ def seconds(tile: Tile, problem: Problem, target: TritonTarget) -> float:
     together = _together(tile, problem, target, rounds)
     steps = math.ceil(problem.k / tile.splits / tile.k)
     step = _step_seconds(tile, problem, target, min(count, target.units), together)
-    store = tile.m * tile.n * _result_bytes(tile, problem) / rates.port_bytes_per_s
+    store = tile.m * tile.columns * _result_bytes(tile, problem) / rates.port_bytes_per_s
     is_hidden = tile.form == "persistent" or together > 1
     starts = rates.latency_seconds * (1 if is_hidden else rounds)
     needed = _memory_seconds(problem, target)
@@ -78,9 +78,9 @@ def _together(tile: Tile, problem: Problem, target: TritonTarget, rounds: int) -
     if tile.form == "persistent":
         return 1
     threads = tile.warps * target.lanes
-    held = _OTHER_REGISTERS + tile.m * tile.n / threads
+    held = _OTHER_REGISTERS + tile.m * tile.columns / threads
     if problem.is_ragged and not tile.pads:
-        held += _REGISTERS_PER_ELEMENT * (tile.m + tile.n) * tile.k / threads
+        held += _REGISTERS_PER_ELEMENT * (tile.m + tile.columns) * tile.k / threads
     room = target.shared_bytes // shared_bytes(tile, problem, target)
     return max(1, min(room, rounds, int(target.registers / (threads * held))))
 
@@ -89,7 +89,7 @@ def _step_seconds(
     tile: Tile, problem: Problem, target: TritonTarget, busy: int, together: int
 ) -> float:
     rates, moved = target.rates, _step_bytes(tile, problem)
-    flops = 2 * tile.m * tile.n * tile.k * (1.0 if _size(problem) == 2 else _WIDE_SLOWER)  # noqa: PLR2004
+    flops = 2 * tile.m * tile.columns * tile.k * (1.0 if _size(problem) == 2 else _WIDE_SLOWER)  # noqa: PLR2004
     arithmetic = flops * target.units / rates.matrix_flops_per_s
     is_asynchronous = tile.pads or not problem.is_ragged
     if tile.form == "pointers":
@@ -125,7 +125,7 @@ def _behind(tile: Tile, problem: Problem, target: TritonTarget) -> float:
 
 
 def _step_bytes(tile: Tile, problem: Problem) -> int:
-    return (tile.m + tile.n) * tile.k * _size(problem)
+    return (tile.m + tile.columns) * tile.k * _size(problem)
 
 
 def _size(problem: Problem) -> int:

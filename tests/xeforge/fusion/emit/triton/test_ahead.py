@@ -48,6 +48,9 @@ def cases():
         "pointers": tiled(product(), SMALL_TILE),
         "persistent": tiled(product(), persistent),
         "descriptors": tiled(product("bfloat16"), replace(SMALL_TILE, form="descriptors")),
+        "beside": tiled(product(sizes=(256, 192, 64)), replace(persistent, parts=1, beside=32)),
+        "in parts": tiled(product(), replace(SMALL_TILE, form="descriptors", splits=2)),
+        "copied": tiled(product(sizes=(100, 90, 70)), replace(persistent, pads=True)),
         "full precision": tiled(product("float32"), SMALL_TILE),
         "ragged": tiled(product(sizes=(100, 90, 70)), SMALL_TILE),
         "softmax": tiled(product(after=("softmax",)), replace(SMALL_TILE, n=128)),
@@ -90,12 +93,15 @@ def test_each_family_compiles_into_one_kernel(on_hopper):
     assert {name: len(found) for name, found in on_hopper.items()} == {
         **dict.fromkeys(on_hopper, 1),
         "several": 2,
+        "in parts": 2,
+        "copied": 3,
     }
 
 
 def test_products_use_the_matrix_unit(on_hopper):
     without = {"points", "rows", "long rows", "nest", "functions"}
-    assert {name for name, found in on_hopper.items() if not found[0]["tensor_core"]} == without
+    used = {name for name, found in on_hopper.items() if any(e["tensor_core"] for e in found)}
+    assert set(on_hopper) - used == without
 
 
 def test_dense_rows_and_points_are_read_sixteen_bytes_at_a_time(on_hopper):
@@ -110,7 +116,9 @@ def test_shared_memory_stays_within_the_target(on_hopper):
 @pytest.mark.parametrize("name", ["cdna3", "rdna3"])
 def test_each_family_compiles_for_amd(name, tmp_path):
     named = cases()
-    named = {key: each for key, each in named.items() if key not in {"persistent", "descriptors"}}
+    without = {"persistent", "descriptors", "beside", "in parts", "copied"}
+    named = {key: each for key, each in named.items() if key not in without}
+    named["in parts"] = tiled(product(), replace(SMALL_TILE, splits=2))
     named["full precision"] = tiled(product("float32"), replace(SMALL_TILE, precision="ieee"))
     found = compiled(list(named.values()), [TARGETS[name]], tmp_path)
     assert all(launches for launches in found)

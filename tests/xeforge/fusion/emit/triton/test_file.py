@@ -50,6 +50,18 @@ def test_descriptors_are_made_on_the_device_with_memory_from_torch():
     assert "tl.split(" in text
 
 
+def test_columns_beside_have_an_accumulator_and_descriptors_of_their_own():
+    recorder, output = product()
+    group = plan_of(recorder, output).groups[0]
+    tile = replace(PERSISTENT, parts=1, beside=32)
+    text = emitted(recorder, output, tiles={group.name: [tile]})
+    assert text.count("tl.make_tensor_descriptor") == 5
+    assert text.count("tl.dot(") == 2
+    assert "tl.cdiv(128, BLOCK_N + BESIDE_N)" in text
+    with pytest.raises(CannotEmit, match="no columns beside without descriptors"):
+        emitted(recorder, output, tiles={group.name: [replace(tile, form="pointers")]})
+
+
 def test_a_tail_stands_at_the_end():
     assert source_of(rows(), tail="def get_inputs():\n    return []\n").endswith("    return []\n")
 

@@ -98,3 +98,10 @@ def test_elements_loaded_one_by_one_stay_in_registers_and_overlap_across_program
     assert direct[0].splits > 1
     assert all((each.m + each.n) * each.k <= 64 * 32 * each.warps for each in direct)
     assert all(each.stages <= 2 for each in direct)
+
+
+def test_tiles_of_192_columns_fill_whole_rounds():
+    first = ways(halves(3072, 3072, 3072), HOPPER)[0]
+    assert (first.m, first.columns, first.parts) == (128, 192, 1)
+    assert not any(each.beside for each in candidates(halves(3072, 3072, 3072), HOPPER))
+    assert not any(each.beside and each.form == "pointers" for each in ways(SQUARE, HOPPER))
