@@ -123,6 +123,9 @@ class FileFacts:
     @cached_property
     def inputs(self) -> Mapping[str, frozenset[str]]:
         """Names that hold inputs of ``forward``, for each host function."""
+        if self.contents.model is None:
+            # Whoever calls these functions passes tensors.
+            return {e.function.name: frozenset(e.function.parameters) for e in self.scopes}
         return input_names(self.scopes)
 
     @cached_property

@@ -41,8 +41,36 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
     return (*widened, *(each for body in facts.bodies.values() for each in _short(body)))
 
 
+def _rounded(body: KernelBody) -> Iterator[Issue]:
+    """Yield sums that are rounded to 16 bits in every turn of a loop."""
+    for each in body.bindings:
+        value = each.value
+        if value is None or not each.place.loops or not isinstance(value, ast.BinOp | ast.Call):
+            continue
+        inside = tuple(ast.walk(value))
+        if not any(isinstance(e, ast.Name) and e.id == each.name for e in inside):
+            continue
+        for node in inside:
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            target = node.args[0] if node.args else None
+            is_short = target is not None and body.imports.is_triton(target, "float16", "bfloat16")
+            if node.func.attr != "to" or target is None or not is_short:
+                continue
+            if any(is_call(e, body.imports, "dot") for e in ast.walk(node.func)):
+                yield Issue(
+                    type=NAME,
+                    severity=Severity.SPEED,
+                    message=f"{each.name} is rounded to {ast.unparse(target)} in every turn",
+                    line=each.line,
+                    remedy="accumulate in float32 and cast the result once",
+                )
+                break
+
+
 def _short(body: KernelBody) -> Iterator[Issue]:
     """Yield accumulators of 16 bits, and products that are asked for in 16 bits."""
+    yield from _rounded(body)
     dots = body.named("dot", "dot_scaled")
     added = {b.name for b in body.bindings for dot in dots if b.place.index == dot.place.index}
     for call in (*body.named("zeros", "full"), *dots):

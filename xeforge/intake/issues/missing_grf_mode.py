@@ -1,9 +1,10 @@
 """For an Intel device, a large tile of a matrix product has no register mode.
 
 Looks for products with 64 or more accumulators a lane of a 16-wide sub-group, of which no setting
-names ``grf_mode``, in files for Intel devices: the target says so, or the file names ``"xpu"``.
-Misses launches that pass the mode in a mapping. Source: Intel GPU optimization guide, register
-file modes: 128 registers of 64 bytes a thread, 256 on request with half the threads.
+names ``grf_mode``, in files for Intel devices: the target says so, or the file names ``"xpu"`` and
+not ``"cuda"``. Misses launches that pass the mode in a mapping. Source: Intel GPU optimization
+guide, register file modes: 128 registers of 64 bytes a thread, 256 on request with half the
+threads.
 """
 
 import ast
@@ -52,7 +53,9 @@ def detect(facts: FileFacts) -> tuple[Issue, ...]:
 def _is_for_intel(facts: FileFacts) -> bool:
     if facts.vendor:
         return facts.vendor == "intel"
-    return any(
-        isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value[:3] == "xpu"
+    named = {
+        each.value.partition(":")[0]
         for each in ast.walk(facts.tree)
-    )
+        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    }
+    return "xpu" in named and "cuda" not in named

@@ -70,7 +70,8 @@ def _kind(value: ast.expr, imports: ImportTable) -> str | None:
     match value:
         case ast.Call(func=ast.Attribute(value=inner, attr="to")):
             return _kind(inner, imports)  # a cast to int64 changes nothing
-        case ast.BinOp(left=ast.Name(), op=ast.FloorDiv() | ast.Mod() as op, right=ast.Name()):
-            return type(op).__name__
+        case ast.BinOp(left=ast.Name(), op=ast.FloorDiv() | ast.Mod() as op, right=right):
+            is_count = isinstance(right, ast.Name) or is_call(right, imports, "cdiv")
+            return type(op).__name__ if is_count else None
         case _:
             return ast.unparse(value) if is_call(value, imports, "program_id") else None

@@ -67,7 +67,10 @@ def _launches(facts: FileFacts, scope: HostScope) -> Iterator[tuple[int, str, se
         changes = {roots.get(name) for name in written} & {roots.get(name) for name in read}
         if changes:
             continue  # in place: a second launch does something else
-        given = [*each.site.positional, *(f"{k}={v}" for k, v in each.site.keywords.items())]
+        # Where the same result goes makes no difference.
+        given = [f"{k}={ast.unparse(v)}" for k, v in each.arguments.items() if k not in written]
+        if any(text.startswith("*") for text in each.site.positional):
+            given = [*each.site.positional, *each.site.keywords.values()]
         text = f"{each.kernel.name}[{each.site.grid}]({', '.join(given)})"
         yield each.site.line, text, {roots[name] or "" for name in read if name in roots}
 
