@@ -1,5 +1,6 @@
 """Which tiles and forms of a contraction are worth trying, the likely fastest first."""
 
+import math
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import replace
@@ -177,13 +178,19 @@ def _sizes(problem: Problem, target: TritonTarget, precision: Precision | None) 
     seen = set()
     for m, n, k, warps in _HALF_SIZES if is_half else _WIDE_SIZES:
         tile = Tile(m, n, k, warps, most, precision=precision or target.full_precision)
-        tile = _clipped(tile, problem)
+        tile = _grouped(_clipped(tile, problem), target)
         if tile not in seen:
             seen.add(tile)
             yield tile
     for m, n, beside, k, warps in _BESIDE_SIZES:
         if is_half and problem.folded == 1 and problem.n > n and problem.m > m // 2:
-            yield Tile(m, n, k, warps, most, beside=beside)
+            yield _grouped(Tile(m, n, k, warps, most, beside=beside), target)
+
+
+def _grouped(tile: Tile, target: TritonTarget) -> Tile:
+    """Let the tiles that run together cover about a square, which needs the fewest operands."""
+    side = math.sqrt(target.units * tile.m * tile.columns)
+    return replace(tile, group_m=2 ** max(0, round(math.log2(side / tile.m))))
 
 
 def _clipped(tile: Tile, problem: Problem) -> Tile:

@@ -105,3 +105,9 @@ def test_tiles_of_192_columns_fill_whole_rounds():
     assert (first.m, first.columns, first.parts) == (128, 192, 1)
     assert not any(each.beside for each in candidates(halves(3072, 3072, 3072), HOPPER))
     assert not any(each.beside and each.form == "pointers" for each in ways(SQUARE, HOPPER))
+
+
+def test_tiles_that_run_together_cover_about_a_square():
+    for tile in ways(halves(8192, 8192, 8192), HOPPER)[:6]:
+        across = HOPPER.units / tile.group_m * tile.columns
+        assert 0.5 <= tile.group_m * tile.m / across <= 2.0
