@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from xeforge.domain.device import Device
@@ -22,10 +23,22 @@ def can_hold(predicates: Sequence[Predicate], scope: str, device: Device) -> boo
     take their samples and every value the predicates mention, with its neighbours.
     """
     known = device_facts(device)
+    names = {name for each in predicates for name in each.names}
+    given = tuple(sorted((name, known[name]) for name in names & known.keys()))
+    return _can_hold(tuple(dict.fromkeys(predicates)), scope, given)
+
+
+@lru_cache(maxsize=50_000)
+def _can_hold(
+    predicates: tuple[Predicate, ...], scope: str, given: tuple[tuple[str, Value], ...]
+) -> bool:
+    """Answer once for all devices that agree in the facts asked for."""
+    known = dict(given)
     facts = SCOPES[scope]
-    free = sorted({name for each in predicates for name in each.names if name not in known})
+    names = {name for each in predicates for name in each.names}
+    free = sorted(names - known.keys(), key=lambda name: (len(facts[name].samples), name))
     domains = {name: _domain(facts[name], predicates) for name in free}
-    return _search(predicates, dict(known), free, domains, [TRY_LIMIT])
+    return _search(predicates, known, free, domains, [TRY_LIMIT])
 
 
 def _domain(fact: Fact, predicates: Sequence[Predicate]) -> tuple[Value, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from difflib import get_close_matches
 from typing import Final
 from typing import Literal
@@ -65,7 +66,7 @@ class Predicate:
     names: frozenset[str]
     numbers: frozenset[float]
     texts: frozenset[str]
-    _tree: ast.expr
+    _tree: ast.expr = field(compare=False, repr=False)
 
     def holds(self, facts: Mapping[str, Value]) -> bool | None:
         """Say whether it is true; None: facts that would decide are not known."""
