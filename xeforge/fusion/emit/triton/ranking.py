@@ -29,6 +29,7 @@ _HOPELESS, _UNSURE_SECONDS = 1.35, 4e-6
 """What takes so many times longer than the best one by the model, and so much, is not tried."""
 _ALIKE = 0.12
 """Share by which a second form of a tile must be faster to come before another tile."""
+_EQUAL_SECONDS = 1e-8
 _FEWEST_STAGES = 3
 _ALIGNED_BYTES = 16
 _HALF_SIZES = (
@@ -149,7 +150,7 @@ def _variants(
             ]
             whole = [each for each in cut if each.splits == 1]
             for own in (whole, [each for each in cut if each.splits > 1]):
-                found = sorted(_staged(own, form, seen, target), key=lambda each: each[0])
+                found = _ordered(_staged(own, form, seen, target))
                 # One or two numbers of parts; and two depths, so that two programs share a unit.
                 yield from found[:2]
 
@@ -228,4 +229,5 @@ def _staged(
 
 
 def _ordered(timed: Iterable[tuple[float, Tile]]) -> list[tuple[float, Tile]]:
-    return sorted(timed, key=lambda each: each[0])
+    # Of equal ones, long pieces of rows first: memory likes them.
+    return sorted(timed, key=lambda each: (round(each[0] / _EQUAL_SECONDS), -each[1].k))

@@ -23,6 +23,8 @@ _OTHER_REGISTERS, _REGISTERS_PER_ELEMENT = 24, 1.5
 _WIDE_SLOWER = 6.0
 """Float32 products are three of narrower factors, at half the rate."""
 _PARTIAL_BYTES = 4
+_UNEVEN = 0.05
+"""Share of its rate that memory loses where as many multiprocessors idle as work."""
 
 
 def shared_bytes(tile: Tile, problem: Problem, target: TritonTarget) -> int:
@@ -66,7 +68,8 @@ def seconds(tile: Tile, problem: Problem, target: TritonTarget) -> float:
     store = tile.m * tile.columns * _result_bytes(tile, problem) / rates.port_bytes_per_s
     is_hidden = tile.form == "persistent" or together > 1
     starts = rates.latency_seconds * (1 if is_hidden else rounds)
-    needed = _memory_seconds(problem, target)
+    idle = rounds * target.units / count - 1.0
+    needed = _memory_seconds(problem, target) * (1.0 + _UNEVEN * idle)
     if tile.form != "pointers":
         starts += rates.describe_seconds
     own = max(rounds * (steps * step + store), needed) + starts
