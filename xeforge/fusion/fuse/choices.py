@@ -8,6 +8,7 @@ from xeforge.fusion.fuse import inline
 from xeforge.fusion.fuse import split
 from xeforge.fusion.fuse.estimate import Estimate
 from xeforge.fusion.fuse.estimate import fold_depths
+from xeforge.fusion.fuse.estimate import lanes
 from xeforge.fusion.fuse.growing import written
 from xeforge.fusion.fuse.machine import Machine
 from xeforge.fusion.ir import Program
@@ -125,12 +126,13 @@ def splits(plan: Plan, estimate: Estimate, machine: Machine) -> Iterator[Splits]
         if group.family == "rows" and contracted & set(group.given()):
             yield from _tile_folds(group, machine)
         if group.family == "rows" and cost.busy_ratio < 1:
-            yield from _shorter_rows(group, machine)
+            side_by_side = lanes(group, plan.program.arrays_by_name(), machine)
+            yield from _shorter_rows(group, machine, side_by_side)
 
 
-def _shorter_rows(group: Group, machine: Machine) -> Iterator[Splits]:
+def _shorter_rows(group: Group, machine: Machine, side_by_side: int) -> Iterator[Splits]:
     folds = [each for each in group.statements if each.reduce]
-    found = [(each.name, split.terms_for(each, machine.units)) for each in folds]
+    found = [(each.name, split.terms_for(each, machine.units, side_by_side)) for each in folds]
     kept = tuple((name, terms) for name, terms in found if terms)
     if kept:
         yield Splits(kept)

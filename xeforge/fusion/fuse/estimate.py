@@ -13,6 +13,9 @@ from xeforge.fusion.cost import read_bytes
 from xeforge.fusion.functions import dtype_of
 from xeforge.fusion.fuse import contraction
 from xeforge.fusion.fuse.machine import Machine
+from xeforge.fusion.fuse.memory import Walk
+from xeforge.fusion.fuse.memory import fetched_ratio
+from xeforge.fusion.fuse.memory import walk_of
 from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Call
 from xeforge.fusion.ir import Expr
@@ -120,20 +123,39 @@ def _group_estimate(group: Group, arrays: Mapping[str, Array], machine: Machine)
         own = 2 * prod(each.extent for each in group.statements[0].axes)
         seconds += own / matrix_rate(group.statements[0], machine)
         flops += own
-    moved = _moved_bytes(group, arrays, machine)
-    busy = min(1.0, programs(group) / machine.units)
-    seconds = max(seconds, moved / machine.bandwidth_bytes_per_s) / busy
+    walk = _walk(group, arrays, machine)
+    read = _read_bytes(group, arrays, machine, walk)
+    written = sum(array_bytes(arrays[name]) for name in group.stored)
+    moved = sum(read.values()) + written
+    fetched = _fetched_bytes(group, arrays, walk, read) + written
+    wanted = 1 if group.family == "contraction" else machine.programs_per_unit
+    busy = min(1.0, programs(group, walk) / (machine.units * wanted))
+    seconds = max(seconds, fetched / machine.bandwidth_bytes_per_s) / busy
     return GroupEstimate(group.name, seconds, flops, moved, busy)
 
 
-def programs(group: Group) -> int:
-    """Return how many programs a kernel of this group has at least."""
+def lanes(group: Group, arrays: Mapping[str, Array], machine: Machine) -> int:
+    """Return how many rows a program of this group takes side by side."""
+    walk = _walk(group, arrays, machine)
+    return 1 if walk is None else walk.lanes
+
+
+def _walk(group: Group, arrays: Mapping[str, Array], machine: Machine) -> Walk | None:
+    if group.family != "rows" or not machine.walks_down:
+        return None
+    return walk_of(group, arrays, units=machine.units)
+
+
+def programs(group: Group, walk: Walk | None = None) -> int:
+    """Return how many programs a kernel of this group has at least; large ones count as several."""
     if group.family == "contraction":
         tiles = prod(ceil(group.extent(role) / _TILE) for role in ("m", "n"))
         is_open = not contraction.folded(group)
         deep = ceil(group.extent("k") / _SPLIT_DEPTH) if is_open else 1
         return tiles * group.extent("batch") * deep
     if group.family == "rows":
+        if walk is not None:
+            return walk.tiles()
         points = group.extent("row") * group.extent("column")
         return min(group.extent("row"), ceil(points / _PROGRAM_POINTS))
     return max(ceil(_points(stmt) / _PROGRAM_POINTS) for stmt in group.statements)
@@ -173,9 +195,13 @@ def _points(stmt: Stmt) -> int:
     return prod(each.extent for each in stmt.axes)
 
 
-def _moved_bytes(group: Group, arrays: Mapping[str, Array], machine: Machine) -> int:
-    """Count what is read and written; rows that do not fit are read again after each fold."""
+def _read_bytes(
+    group: Group, arrays: Mapping[str, Array], machine: Machine, walk: Walk | None
+) -> Mapping[tuple[int, str], int]:
+    """Count what is read by depth and array; rows that do not fit are read after each fold."""
     is_long = group.family == "rows" and group.extent("column") > machine.most_row_elements
+    if walk is not None and walk.lanes > 1:
+        is_long = not walk.is_held()
     depth = fold_depths(group) if is_long else dict.fromkeys(group.statements, 0)
     read: dict[tuple[int, str], int] = {}
     given = frozenset(group.given())
@@ -184,7 +210,25 @@ def _moved_bytes(group: Group, arrays: Mapping[str, Array], machine: Machine) ->
             if name in given:
                 key = depth[stmt], name
                 read[key] = max(read.get(key, 0), size)
-    return sum(read.values()) + sum(array_bytes(arrays[name]) for name in group.stored)
+    return read
+
+
+def _fetched_bytes(
+    group: Group,
+    arrays: Mapping[str, Array],
+    walk: Walk | None,
+    read: Mapping[tuple[int, str], int],
+) -> float:
+    """Count what memory hands out for these reads: more where a kernel strides through it."""
+    if walk is None:
+        return sum(read.values())
+    ratios: dict[str, float] = {}
+    for stmt in group.statements:
+        for each in stmt.reads():
+            name = each.access.array
+            ratio = fetched_ratio(each.access, arrays[name], walk)
+            ratios[name] = max(ratio, ratios.get(name, 1.0))
+    return sum(size * ratios[name] for (_, name), size in read.items())
 
 
 def fold_depths(group: Group) -> dict[Stmt, int]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xeforge.domain.device import Device
+from xeforge.fusion.fuse.memory import PROGRAMS_PER_UNIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ class Machine:
         contracts_windows: Whether the emitter reads factors of contractions through guards and
             windows, which makes contractions of convolutions.
         has_matrix_units: Whether sums of products may become contractions; without, they are rows.
+        walks_down: Whether a program takes many rows side by side where memory runs along these
+            (`xeforge.fusion.fuse.memory`).
+        programs_per_unit: That keep memory busy, where there are no products.
     """
 
     name: str
@@ -38,6 +42,8 @@ class Machine:
     nests_take_pointwise: bool = False
     contracts_windows: bool = False
     has_matrix_units: bool = True
+    walks_down: bool = False
+    programs_per_unit: int = 1
 
 
 H200 = Machine(
@@ -49,6 +55,8 @@ H200 = Machine(
     launch_seconds=4e-6,
     most_columns=256,
     most_row_elements=32768,
+    walks_down=True,
+    programs_per_unit=PROGRAMS_PER_UNIT,
 )
 """Starting values; a measured card replaces them."""
 
@@ -94,4 +102,6 @@ def machine_of(device: Device) -> Machine:
         launch_seconds=device.launch_seconds,
         most_columns=_MOST_COLUMNS,
         most_row_elements=_MOST_ROW_ELEMENTS,
+        walks_down=True,
+        programs_per_unit=PROGRAMS_PER_UNIT,
     )

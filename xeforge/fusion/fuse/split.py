@@ -28,21 +28,29 @@ from xeforge.fusion.ir import Stmt
 NAME = "split"
 FEWEST_TERMS = 256
 """Terms of a partial fold; fewer are not worth a second kernel."""
+_FEWEST_DOWN = 32
+"""Likewise where a program computes many results side by side."""
 _PARTS_PER_UNIT = 4
 _NEAR = 4
 """A divisor this many times smaller than asked for is taken rather than a part that is cut."""
 
 
-def terms_for(stmt: Stmt, units: int) -> int | None:
+def terms_for(stmt: Stmt, units: int, lanes: int = 1) -> int | None:
     """Return how many terms each part should fold to fill so many units; None for no split.
 
     A power of two, which more extents are multiples of than of other numbers.
+
+    Args:
+        stmt: Any.
+        units: That are to be filled.
+        lanes: Results that one program computes side by side.
     """
     if stmt.reduce is None or stmt.constraints:
         return None
     results = prod(each.extent for each in stmt.parallel_axes())
     terms = prod(each.extent for each in stmt.axes if each.name in stmt.reduced())
-    wanted = max(terms * results // (units * _PARTS_PER_UNIT), FEWEST_TERMS)
+    programs = -(-results // lanes)
+    wanted = max(terms * programs // (units * _PARTS_PER_UNIT), FEWEST_TERMS // lanes, _FEWEST_DOWN)
     wanted = 1 << (wanted.bit_length() - 1)
     return wanted if 2 * wanted <= terms else None
 

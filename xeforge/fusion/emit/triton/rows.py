@@ -1,14 +1,13 @@
 """Kernels that own whole rows: softmax, norms, losses.
 
 A row that fits is held in registers, and every array is loaded once. Longer rows are read in
-chunks, once for each fold that something else waits for.
+chunks, once for each fold that something else waits for. Where memory runs along the rows and not
+along the columns, a program has as many rows as lanes side by side and walks down the columns.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from xeforge.fusion.emit.triton.flat import MOST_POINTS
 from xeforge.fusion.emit.triton.folds import accumulated
 from xeforge.fusion.emit.triton.folds import folded
 from xeforge.fusion.emit.triton.frame import Frame
@@ -17,6 +16,8 @@ from xeforge.fusion.emit.triton.kernel import Config
 from xeforge.fusion.emit.triton.kernel import Kernel
 from xeforge.fusion.emit.triton.passes import Pass
 from xeforge.fusion.emit.triton.passes import passes_of
+from xeforge.fusion.emit.triton.shapes import Shape
+from xeforge.fusion.emit.triton.shapes import shape_of
 from xeforge.fusion.emit.triton.statements import finish
 from xeforge.fusion.emit.triton.statements import group_sizes
 from xeforge.fusion.emit.triton.statements import tile_term
@@ -30,72 +31,45 @@ from xeforge.fusion.emit.triton.values import Values
 from xeforge.fusion.emit.triton.words import identity
 from xeforge.fusion.emit.triton.words import language_dtype
 from xeforge.fusion.emit.triton.words import needs_64_bits
-from xeforge.fusion.emit.triton.words import power_of_two
+from xeforge.fusion.fuse.memory import Walk
+from xeforge.fusion.fuse.memory import walk_of
+from xeforge.fusion.ir import Axis
 from xeforge.fusion.ir import Program
 from xeforge.fusion.ir import Stmt
 from xeforge.fusion.plan import Group
 
-_TILE = 2 * MOST_POINTS
-_PER_WARP = 512
-_MOST_WARPS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """Sizes of a tile: rows, and columns that are looked at together."""
-
-    rows: int
-    columns: int
-    is_held: bool
-
-    @property
-    def is_single(self) -> bool:
-        """Say whether a program has one row, whose values are then scalars."""
-        return self.rows == 1
-
 
 def emit_rows(group: Group, program: Program, target: TritonTarget) -> Kernel:
     """Return the kernel of a group of family ``rows``."""
-    count, width = group.extent("row"), group.extent("column")
-    shape = _shape(count, width, target)
-    writer = _Rows(group, program, shape)
+    walk = walk_of(group, program.arrays_by_name(), units=target.units)
+    passes = sum(bool(each.inner) for each in passes_of(group))
+    shape = shape_of(walk, target, passes=passes)
+    writer = _Rows(group, program, walk, shape)
     writer.write()
-    size = shape.rows * shape.columns
-    warps = min(_MOST_WARPS, target.most_warps, max(1, power_of_two(math.ceil(size / _PER_WARP))))
     return Kernel(
         name=f"{group.name}_kernel",
         summary="",
         lines=writer.lines.text(),
         arguments=dict(writer.values.pointers),
-        configs=(Config(writer.blocks, warps),),
-        grid=str(math.ceil(count / shape.rows)),
+        configs=(Config(writer.blocks, shape.warps(target)),),
+        grid=str(math.ceil(group.extent("row") / shape.rows)),
         helpers=frozenset(writer.values.helpers),
     )
-
-
-def _shape(count: int, width: int, target: TritonTarget) -> _Shape:
-    if width > target.longest_row:
-        return _Shape(1, target.chunk, is_held=False)
-    columns = power_of_two(width)
-    rows = max(1, _TILE // columns)
-    while rows > 1 and math.ceil(count / rows) < 2 * target.units:
-        rows //= 2
-    return _Shape(rows, columns, is_held=True)
 
 
 class _Rows:
     """Writes the body of one kernel."""
 
-    def __init__(self, group: Group, program: Program, shape: _Shape) -> None:
+    def __init__(self, group: Group, program: Program, walk: Walk, shape: Shape) -> None:
         self.group = group
         self.shape = shape
         self.lines = Lines()
         self._names = Names()
         self._block = self._names.fresh("BLOCK")
         self.blocks = {self._block: shape.columns}
-        self._is_long = needs_64_bits(*group_sizes(group, program))
-        self._row = self._row_span()
-        self._column = Span(self._names.fresh("column"), tuple(group.axes["column"]), is_block=True)
+        self._wide = ".to(tl.int64)" if needs_64_bits(*group_sizes(group, program)) else ""
+        self._row = self._row_span(walk.rows)
+        self._column = Span(self._names.fresh("column"), walk.columns, is_block=True)
         frame = Frame(self._names, (self._row, self._column))
         arrays = program.arrays_by_name()
         self.values = Values(frame, self._names, arrays, self.lines)
@@ -112,21 +86,21 @@ class _Rows:
                 self._write_pass(each)
         parts.add(*self._row.parts.text())
 
-    def _row_span(self) -> Span:
-        axes, count = tuple(self.group.axes["row"]), self.group.extent("row")
+    def _row_span(self, axes: tuple[Axis, ...]) -> Span:
+        count = self.group.extent("row")
         name = self._names.fresh("row")
         if self.shape.is_single:
             return Span(name, axes, is_block=False)
-        self._rows = self._names.fresh("ROWS")
+        self._rows = self._names.fresh("LANES" if self.shape.is_down else "ROWS")
         self.blocks = {self._rows: self.shape.rows, **self.blocks}
         inside = self._names.fresh("row_inside") if count % self.shape.rows else None
         return Span(name, axes, is_block=True, inside=inside)
 
     def _row_lines(self) -> list[str]:
-        start = "tl.program_id(0).to(tl.int64)" if self._is_long else "tl.program_id(0)"
+        start = f"tl.program_id(0){self._wide}"
         if self.shape.is_single:
             return [f"{self._row.index} = {start}"]
-        lanes = f"tl.arange(0, {self._rows})[:, None]"
+        lanes = f"tl.arange(0, {self._rows}){self.shape.dimension('row')}"
         lines = [f"{self._row.index} = {start} * {self._rows} + {lanes}"]
         if self._row.inside is not None:
             lines.append(f"{self._row.inside} = {self._row.index} < {self.group.extent('row')}")
@@ -139,7 +113,7 @@ class _Rows:
         span = Span(self._column.index, self._column.axes, is_block=True, inside=inside)
         self.values.frame.replace(self._column, span)
         self._column = span
-        lanes = f"tl.arange(0, {self._block})" + ("" if self.shape.is_single else "[None, :]")
+        lanes = f"tl.arange(0, {self._block}){self.shape.dimension('column')}{self._wide}"
         self.values.lines.add(f"{span.index} = {start}{lanes}")
         if inside is not None:
             self.values.lines.add(f"{inside} = {span.index} < {width}")
@@ -183,12 +157,15 @@ class _Rows:
             self._finish(stmt, self._folded(stmt, Text(totals[stmt.name])))
 
     def _folded(self, stmt: Stmt, block: Text) -> Text:
-        axis = 0 if self.shape.is_single else 1
+        axis = 0 if self.shape.is_single or self.shape.is_down else 1
         return folded(stmt, block, self.values, axis=axis, keep_dims=not self.shape.is_single)
 
     def _tile(self) -> str:
-        rows = "" if self.shape.is_single else f"{self._rows}, "
-        return f"({rows}{self._block}{',' if self.shape.is_single else ''})"
+        if self.shape.is_single:
+            return f"({self._block},)"
+        if self.shape.is_down:
+            return f"({self._block}, {self._rows})"
+        return f"({self._rows}, {self._block})"
 
     def _start(self, stmt: Stmt) -> str:
         """Write the accumulator of a fold, one for each lane."""

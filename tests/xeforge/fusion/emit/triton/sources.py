@@ -79,6 +79,12 @@ def rows(dtype="float16", sizes=(64, 512)):
     return recorder, recorder.op("softmax", recorder.input(*sizes), -1)
 
 
+def columns(dtype="float16", sizes=(512, 4096), op="softmax"):
+    """Return a fold down the columns of a matrix."""
+    recorder = Recorder(dtype)
+    return recorder, recorder.op(op, recorder.input(*sizes), 0)
+
+
 def points(dtype="float16", sizes=(64, 1024)):
     """Return a chain of element-wise functions."""
     recorder = Recorder(dtype)

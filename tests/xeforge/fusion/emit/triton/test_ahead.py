@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.xeforge.fusion.emit.triton.sources import TARGET
+from tests.xeforge.fusion.emit.triton.sources import columns
 from tests.xeforge.fusion.emit.triton.sources import emitted
 from tests.xeforge.fusion.emit.triton.sources import nest
 from tests.xeforge.fusion.emit.triton.sources import one_kernel_of_all
@@ -44,6 +45,9 @@ def cases():
         "points": case(points()),
         "rows": case(rows()),
         "long rows": case(rows(), target=long_rows),
+        "columns": case(columns()),
+        "long columns": case(columns("bfloat16"), target=long_rows),
+        "ragged columns": case(columns("float32", (300, 999), "amax")),
         "nest": case(nest()),
         "pointers": tiled(product(), SMALL_TILE),
         "persistent": tiled(product(), persistent),
@@ -100,12 +104,14 @@ def test_each_family_compiles_into_one_kernel(on_hopper):
 
 def test_products_use_the_matrix_unit(on_hopper):
     without = {"points", "rows", "long rows", "nest", "functions"}
+    without |= {"columns", "long columns", "ragged columns"}
     used = {name for name, found in on_hopper.items() if any(e["tensor_core"] for e in found)}
     assert set(on_hopper) - used == without
 
 
 def test_dense_rows_and_points_are_read_sixteen_bytes_at_a_time(on_hopper):
-    assert all(on_hopper[name][0]["is_vectorised"] for name in ("points", "rows", "long rows"))
+    names = ("points", "rows", "long rows", "columns", "long columns")
+    assert all(on_hopper[name][0]["is_vectorised"] for name in names)
 
 
 def test_shared_memory_stays_within_the_target(on_hopper):
