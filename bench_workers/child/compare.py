@@ -50,14 +50,9 @@ def compare(
         "device": str(record.get("device", "")),
     }
     expected = (own if wide is None else wide).double()
-    differing = 0
     if got.shape != own.shape:
-        return evidence | _shape_differs(got, expected), differing
-    facts = {"unwritten_count": _none(got), "differing": _none(got)}
-    if again is not None and again.shape == got.shape:
-        unwritten = _unwritten(got, again) & ~_nan(expected)
-        facts["differing"] = (_different(got, again) & ~unwritten).sum()
-        facts["unwritten_count"] = unwritten.sum()
+        return evidence | _shape_differs(got, expected), 0
+    facts = _repeated(got, again, expected)
     is_exact = not own.dtype.is_floating_point
     wrong, found = _values(got, expected, own, 0.0 if is_exact else rtol, 0.0 if is_exact else atol)
     facts |= found
@@ -67,6 +62,17 @@ def compare(
     differing = numbers.pop("differing")
     evidence |= {"reference_error": reference_error, **numbers}
     return evidence | _first_wrong(wrong, got, expected, numbers["wrong_count"]), differing
+
+
+def _repeated(
+    got: torch.Tensor, again: torch.Tensor | None, expected: torch.Tensor
+) -> dict[str, torch.Tensor]:
+    """Return how many elements follow the poison, and how many others differ in the second call."""
+    if again is None or again.shape != got.shape:
+        return {"unwritten_count": _none(got), "differing": _none(got)}
+    unwritten = _unwritten(got, again) & ~_nan(expected)
+    differing = (_different(got, again) & ~unwritten).sum()
+    return {"unwritten_count": unwritten.sum(), "differing": differing}
 
 
 def _none(tensor: torch.Tensor) -> torch.Tensor:
