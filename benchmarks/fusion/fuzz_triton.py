@@ -2,11 +2,13 @@
 
     python -m benchmarks.fusion.fuzz_triton --programs 300 --out found.json
 
+Every second program is around a product, every fourth one folds down columns; the rest is anything.
 The interpreter has no bfloat16 worth the name, so programs are in float32 and float16.
 """
 
 import argparse
 import json
+import math
 import random
 import sys
 import tempfile
@@ -22,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fusion import emitted
+from benchmarks.fusion.columns import ColumnGraph
 from benchmarks.fusion.products import ProductGraph
 from tests.xeforge.fusion.graphs import program_of
 from tests.xeforge.fusion.random_graphs import Grower
@@ -34,7 +37,11 @@ from xeforge.fusion.emit.triton.target import find_target
 from xeforge.fusion.emit.triton.tile import Form
 from xeforge.fusion.emit.triton.tile import Tile
 from xeforge.fusion.emit.triton.words import power_of_two
+from xeforge.fusion.fuse import canonical
 from xeforge.fusion.fuse import roundings
+from xeforge.fusion.fuse import split
+from xeforge.fusion.fuse.growing import Limits
+from xeforge.fusion.fuse.growing import grow
 from xeforge.fusion.fuse.machine import H200
 from xeforge.fusion.fuse.search import search
 from xeforge.fusion.interpret import interpret
@@ -48,10 +55,15 @@ FACTOR = 8.0
 """How often the error of rounding each operator alone (the oracle's own) may be exceeded."""
 STEPS = 8
 HALF_EVERY = 3
+PART_TERMS = 7
+"""Of folds in two steps."""
 PRODUCT_EVERY = 2
+COLUMNS_EVERY = 4
 _OFTEN = 0.4
-"""How often factors are copied, and columns have an accumulator beside, where either can be."""
+"""How often factors are copied, columns have an accumulator beside, the host makes descriptors."""
 USUAL = find_target("cuda:90")
+CHUNKS = {ProductGraph: 16, Grower: 2, ColumnGraph: 64}
+"""Elements of a row that the smallest target looks at together."""
 CASES = (USUAL, replace(USUAL, units=1))
 """Targets with few units, or that hold hardly anything: small programs take the ways of large."""
 
@@ -87,7 +99,7 @@ def case(seed: int, folder: Path) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         is_product = seed % PRODUCT_EVERY == 0
-        grower = ProductGraph(seed, dtype) if is_product else Grower(seed, 1 + seed % STEPS, dtype)
+        grower = grown(seed, dtype)
         recorder = grower.recorder
         program = program_of(recorder, *grower.outputs())
     named = {"seed": seed, "dtype": dtype, "statements": len(program.statements)}
@@ -97,7 +109,7 @@ def case(seed: int, folder: Path) -> dict[str, Any]:
         program, with_nests=not is_product, drops_roundings=seed // STEPS % 2 == 1
     ):
         try:
-            target = targets(is_product=is_product)[seed // HALF_EVERY % HALF_EVERY]
+            target = targets(CHUNKS[type(grower)])[seed // HALF_EVERY % HALF_EVERY]
             text = emit(plan, parameters(recorder), target, tiles(plan, seed))
         except UserError as error:
             return {**named, "verdict": "refused", "plan": name, "detail": str(error)}
@@ -111,6 +123,15 @@ def case(seed: int, folder: Path) -> dict[str, Any]:
     return {**named, "verdict": "right", "detail": ""}
 
 
+def grown(seed: int, dtype: str) -> Any:
+    """Return what makes the graph of a seed."""
+    if seed % PRODUCT_EVERY == 0:
+        return ProductGraph(seed, dtype)
+    if seed % COLUMNS_EVERY == COLUMNS_EVERY - 1:
+        return ColumnGraph(seed, dtype)
+    return Grower(seed, 1 + seed % STEPS, dtype)
+
+
 def plans(
     program: Program, *, with_nests: bool, drops_roundings: bool
 ) -> tuple[tuple[str, Plan], ...]:
@@ -121,7 +142,19 @@ def plans(
         if all(each.plan.groups != plan.groups for _, plan in found):
             found.append((each.name, roundings.run(each.plan) if drops_roundings else each.plan))
     found += [(f"{name}_split", cut) for name, plan in found[:1] for cut in _cut(plan)]
+    found += [("parts", cut) for cut in _in_parts(program)]
     return tuple(found)
+
+
+def _in_parts(program: Program) -> Iterator[Plan]:
+    """Yield a plan with every long fold in two steps, of parts that need not be equal."""
+    made = program = canonical.run(program)
+    for stmt in program.statements:
+        terms = math.prod(each.extent for each in stmt.axes if each.name in stmt.reduced())
+        if stmt.reduce is not None and not stmt.constraints and terms > PART_TERMS:
+            made = split.run(made, stmt.name, PART_TERMS)
+    if made is not program:
+        yield grow(made, Limits(H200))
 
 
 def _cut(plan: Plan) -> Iterator[Plan]:
@@ -134,9 +167,8 @@ def _cut(plan: Plan) -> Iterator[Plan]:
             return
 
 
-def targets(*, is_product: bool) -> tuple[TritonTarget, ...]:
+def targets(chunk: int) -> tuple[TritonTarget, ...]:
     """Return targets; the last one holds rows of hardly any length."""
-    chunk = 16 if is_product else 2
     return (*CASES, replace(USUAL, longest_row=chunk, chunk=chunk, units=3))
 
 
@@ -164,6 +196,7 @@ def tiles(plan: Plan, seed: int) -> dict[str, list[Tile]]:
                     parts=1 if beside else choice.choice((1, 2)),
                     pads=pads,
                     beside=16 if beside else 0,
+                    is_hosted=form != "pointers" and choice.random() < _OFTEN,
                 )
             ]
     return found

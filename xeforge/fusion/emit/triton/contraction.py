@@ -13,6 +13,7 @@ from xeforge.fusion.emit.triton.factors import factors_of
 from xeforge.fusion.emit.triton.frame import Frame
 from xeforge.fusion.emit.triton.frame import Span
 from xeforge.fusion.emit.triton.kernel import Config
+from xeforge.fusion.emit.triton.kernel import HostDescriptor
 from xeforge.fusion.emit.triton.kernel import Kernel
 from xeforge.fusion.emit.triton.pad import padded_k
 from xeforge.fusion.emit.triton.statements import group_sizes
@@ -84,6 +85,7 @@ def emit_contraction(
         grid=grid,
         helpers=frozenset(writer.values.helpers),
         needs_allocator=writer.has_descriptors,
+        descriptors=writer.hosted,
     )
 
 
@@ -96,6 +98,7 @@ class _Contraction:
         self.lines = Lines()
         self._names = Names()
         self.has_descriptors = False
+        self.hosted: dict[str, HostDescriptor] = {}
         arrays = program.arrays_by_name()
         self._pair = factors_of(group, arrays)
         root = group.statements[0]
@@ -184,19 +187,28 @@ class _Contraction:
     def _describe(self, found: Described, shape: tuple[int, int], block: tuple[str, str]) -> str:
         """Write a descriptor; return its variable."""
         name = self._names.fresh(f"{found.array}_tiles")
-        sizes, sides = [str(each) for each in shape], list(block)
+        sizes, sides, strides = list(shape), list(block), [found.stride, 1]
         if found.is_turned:
             sizes, sides = sizes[::-1], sides[::-1]
-        strides = [str(found.stride), "1"]
         if found.batch_stride:
-            sizes = [str(self.group.extent("batch")), *sizes]
-            strides, sides = [str(found.batch_stride), *strides], ["1", *sides]
+            sizes = [self.group.extent("batch"), *sizes]
+            strides, sides = [found.batch_stride, *strides], ["1", *sides]
+        if self.tile.is_hosted and not found.constant:
+            known = {**self.layout.blocks(self.tile), "1": 1, **self._halved()}
+            blocks = tuple(known[each] for each in sides)
+            self.hosted[name] = HostDescriptor(found.array, tuple(sizes), tuple(strides), blocks)
+            return name
         pointer = self.values.pointer(found.array)
         start = f"{pointer} + {found.constant}" if found.constant else pointer
-        words = (start, *(f"[{', '.join(each)}]" for each in (sizes, strides, sides)))
+        words = (start, *(f"[{', '.join(map(str, each))}]" for each in (sizes, strides, sides)))
         self.lines.add(*call_lines(f"{name} = tl.make_tensor_descriptor", words))
         self.has_descriptors = True
         return name
+
+    def _halved(self) -> dict[str, int]:
+        """Return the columns of a part of the result, by their text."""
+        parts = self.tile.parts
+        return {f"{self.layout.n_block} // {parts}": self.tile.n // parts}
 
     def _product(self) -> tuple[str, str]:
         """Write the loop over k; return the accumulator, and that of the columns beside."""

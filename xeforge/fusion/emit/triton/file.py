@@ -24,6 +24,7 @@ from xeforge.fusion.plan import Group
 from xeforge.fusion.plan import Plan
 
 _HEAD = ("import torch", "import torch.nn as nn", "import triton", "import triton.language as tl")
+_DESCRIPTOR = "from triton.tools.tensor_descriptor import TensorDescriptor"
 
 
 def emit(
@@ -53,6 +54,8 @@ def emit(
     plan, chosen = shaped(plan, _chosen(plan, target, tiles or {}))
     kernels = [_kernel(group, plan, target, chosen) for group in plan.groups]
     lines = [f'"""Made by the fusion compiler: {len(kernels)} kernels."""', "", *_HEAD]
+    if any(kernel.descriptors for kernel in kernels):
+        lines.append(_DESCRIPTOR)
     lines += helper_source(used_helpers(kernels))
     for kernel in kernels:
         lines += kernel_source(kernel)

@@ -26,6 +26,21 @@ class Config:
 
 
 @dataclass(frozen=True, slots=True)
+class HostDescriptor:
+    """A tensor descriptor that the host makes and passes.
+
+    Attributes:
+        array: That it describes from its first element on.
+        shape, strides, block: In elements; the last stride is 1.
+    """
+
+    array: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    block: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """Source and launch of one kernel.
 
@@ -41,6 +56,7 @@ class Kernel:
         scratch: Buffers beyond the arrays of the program: parameter, shape text, Torch dtype.
         needs_allocator: Whether it makes tensor descriptors on the device.
         is_persistent: Whether the grid is the number of multiprocessors.
+        descriptors: Made by the host, by parameter; they follow the arrays.
     """
 
     name: str
@@ -52,6 +68,7 @@ class Kernel:
     helpers: frozenset[str] = field(default_factory=frozenset)
     needs_allocator: bool = False
     is_persistent: bool = False
+    descriptors: Mapping[str, HostDescriptor] = field(default_factory=dict)
 
 
 def kernel_source(kernel: Kernel) -> list[str]:
@@ -61,7 +78,9 @@ def kernel_source(kernel: Kernel) -> list[str]:
         lines += _autotuned(kernel.configs)
     constants = [f"{name}: tl.constexpr" for name in kernel.configs[0].blocks]
     lines += ["@triton.jit"]
-    lines += call_lines(f"def {kernel.name}", (*kernel.arguments.values(), *constants), ":")
+    lines += call_lines(
+        f"def {kernel.name}", (*kernel.arguments.values(), *kernel.descriptors, *constants), ":"
+    )
     if kernel.summary:
         lines += [f'    """{kernel.summary}"""']
     return lines + [f"    {line}" if line else "" for line in kernel.lines]

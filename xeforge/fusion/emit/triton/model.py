@@ -136,7 +136,8 @@ def _launches(
         yield "    lambda size, align, stream: torch.empty(size, dtype=torch.int8, device=device)"
         yield ")"
     for kernel in kernels:
-        for name in kernel.arguments:
+        described = (each.array for each in kernel.descriptors.values())
+        for name in (*kernel.arguments, *described):
             if name not in variables:
                 variables[name] = names.fresh(name)
                 yield f"{variables[name]} = {_empty(arrays[name])}"
@@ -151,6 +152,9 @@ def _empty(array: Array) -> str:
 
 def _launch(kernel: Kernel, variables: Mapping[str, str]) -> Iterator[str]:
     words: list[str] = [variables[name] for name in kernel.arguments]
+    for each in kernel.descriptors.values():
+        sizes = (list(each.shape), list(each.strides), list(each.block))
+        words.append(f"TensorDescriptor({variables[each.array]}, {', '.join(map(str, sizes))})")
     if len(kernel.configs) == 1:
         config = kernel.configs[0]
         words += [f"{name}={value}" for name, value in config.blocks.items()]

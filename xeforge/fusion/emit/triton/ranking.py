@@ -30,6 +30,9 @@ _HOPELESS, _UNSURE_SECONDS = 1.35, 4e-6
 _ALIKE = 0.12
 """Share by which a second form of a tile must be faster to come before another tile."""
 _EQUAL_SECONDS = 1e-8
+_FIRST, _FEW_OF_THEIR_OWN = 3, 2
+"""After how many ways come the best ones with descriptors that programs make themselves, which
+take the host less time; and how many of them."""
 _FEWEST_STAGES = 3
 _ALIGNED_BYTES = 16
 _HALF_SIZES = (
@@ -115,10 +118,12 @@ def ways(problem: Problem, target: TritonTarget, precision: Precision | None = N
     turns = (enumerate(_forms_first(own)) for own in kinds.values())
     late = [(taken * (1.0 + turn * _ALIKE), tile) for own in turns for turn, (taken, tile) in own]
     found = [tile for _, tile in _ordered(late)]
+    own = [replace(each, is_hosted=False) for each in found if each.is_hosted]
+    found = [*found[:_FIRST], *own[:_FEW_OF_THEIR_OWN], *found[_FIRST:]]
     fewer = (
         replace(each, stages=stages) for each in found for stages in range(each.stages - 1, 1, -1)
     )
-    return list(dict.fromkeys((*found, *fewer)))
+    return list(dict.fromkeys((*found, *fewer, *own)))
 
 
 def _forms_first(timed: list[tuple[float, Tile]]) -> list[tuple[float, Tile]]:
@@ -141,9 +146,10 @@ def _variants(
         kinds += [("descriptors", padded, True), ("persistent", padded, True)]
     sizes = list(sizes)
     for form, seen, pads in kinds:
-        for tile in (each for each in sizes if form != "pointers" or not each.beside):
+        is_hosted = form != "pointers"
+        for tile in (each for each in sizes if is_hosted or not each.beside):
             cut = [
-                replace(tile, form=form, pads=pads, splits=each)
+                replace(tile, form=form, pads=pads, splits=each, is_hosted=is_hosted)
                 for each in _splits(tile, seen, target)
                 # Programs that stay for one tile are no other kernel.
                 if form != "persistent" or tile_count(tile, seen) * each > target.units

@@ -29,6 +29,7 @@ class Tile:
         pads: Whether the factors are copied into longer rows first, which descriptors can read.
         beside: Columns beyond n with an accumulator of their own, a power of two; 0: none. Sizes
             that are no power of two may need fewer rounds. Only where factors are described.
+        is_hosted: Whether the host makes descriptors: programs start sooner, launches cost more.
     """
 
     m: int
@@ -43,6 +44,7 @@ class Tile:
     splits: int = 1
     pads: bool = False
     beside: int = 0
+    is_hosted: bool = False
 
     @property
     def columns(self) -> int:
@@ -85,6 +87,12 @@ def of_one_form(tiles: list[Tile]) -> Iterator[Tile]:
     """Yield the tiles that share the form of the first: one kernel has one form."""
     first = tiles[0]
     for each in tiles:
-        same = (each.form, each.parts, each.precision, bool(each.beside))
-        if same == (first.form, first.parts, first.precision, bool(first.beside)):
+        # What the host describes has the sizes of one tile.
+        is_same = (each.form, each.parts, each.precision) == (
+            first.form,
+            first.parts,
+            first.precision,
+        )
+        has_alike = bool(each.beside) == bool(first.beside)
+        if each is first or (is_same and has_alike and not each.is_hosted and not first.is_hosted):
             yield each

@@ -70,7 +70,7 @@ def seconds(tile: Tile, problem: Problem, target: TritonTarget) -> float:
     starts = rates.latency_seconds * (1 if is_hidden else rounds)
     idle = rounds * target.units / count - 1.0
     needed = _memory_seconds(problem, target) * (1.0 + _UNEVEN * idle)
-    if tile.form != "pointers":
+    if tile.form != "pointers" and not tile.is_hosted:
         starts += rates.describe_seconds
     own = max(rounds * (steps * step + store), needed) + starts
     return own + _before(tile, problem, target) + _behind(tile, problem, target)

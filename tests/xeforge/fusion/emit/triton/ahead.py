@@ -16,6 +16,7 @@ import torch
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 POINTERS = {
     torch.float64: "*fp64",
@@ -63,6 +64,9 @@ def compiled(kernel, args, kwargs, target):
             if isinstance(value, torch.Tensor):
                 signature[name] = POINTERS[value.dtype]
                 facts[(place,)] = DIVISIBLE
+            elif isinstance(value, TensorDescriptor):
+                element = POINTERS[value.base.dtype][1:]
+                signature[name] = f"tensordesc<{element}{list(value.block_shape)}>"
             else:
                 signature[name] = "constexpr"
                 constants[(place,)] = value

@@ -53,6 +53,7 @@ def cases():
         "persistent": tiled(product(), persistent),
         "descriptors": tiled(product("bfloat16"), replace(SMALL_TILE, form="descriptors")),
         "beside": tiled(product(sizes=(256, 192, 64)), replace(persistent, parts=1, beside=32)),
+        "hosted": tiled(product(), replace(persistent, is_hosted=True)),
         "in parts": tiled(product(), replace(SMALL_TILE, form="descriptors", splits=2)),
         "copied": tiled(product(sizes=(100, 90, 70)), replace(persistent, pads=True)),
         "full precision": tiled(product("float32"), SMALL_TILE),
@@ -122,7 +123,7 @@ def test_shared_memory_stays_within_the_target(on_hopper):
 @pytest.mark.parametrize("name", ["cdna3", "rdna3"])
 def test_each_family_compiles_for_amd(name, tmp_path):
     named = cases()
-    without = {"persistent", "descriptors", "beside", "in parts", "copied"}
+    without = {"persistent", "descriptors", "beside", "hosted", "in parts", "copied"}
     named = {key: each for key, each in named.items() if key not in without}
     named["in parts"] = tiled(product(), replace(SMALL_TILE, splits=2))
     named["full precision"] = tiled(product("float32"), replace(SMALL_TILE, precision="ieee"))

@@ -62,6 +62,20 @@ def test_columns_beside_have_an_accumulator_and_descriptors_of_their_own():
         emitted(recorder, output, tiles={group.name: [replace(tile, form="pointers")]})
 
 
+def test_descriptors_of_the_host_are_arguments_and_need_no_memory():
+    recorder, output = product()
+    group = plan_of(recorder, output).groups[0]
+    tile = replace(PERSISTENT, is_hosted=True)
+    text = emitted(recorder, output, tiles={group.name: [tile]})
+    assert "make_tensor_descriptor" not in text
+    assert "set_allocator" not in text
+    assert text.count("TensorDescriptor(") == 3
+    assert "[128, 1], [64, 32])" in text
+    reading = Reading.of(text, "emitted.py")
+    assert not [*host_code.computing_calls(reading), *policy._constructs(reading)]
+    assert list(reach._ways(reading)) == []
+
+
 def test_a_tail_stands_at_the_end():
     assert source_of(rows(), tail="def get_inputs():\n    return []\n").endswith("    return []\n")
 

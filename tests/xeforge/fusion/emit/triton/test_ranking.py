@@ -111,3 +111,12 @@ def test_tiles_that_run_together_cover_about_a_square():
     for tile in ways(halves(8192, 8192, 8192), HOPPER)[:6]:
         across = HOPPER.units / tile.group_m * tile.columns
         assert 0.5 <= tile.group_m * tile.m / across <= 2.0
+
+
+def test_the_host_makes_descriptors_and_the_best_are_there_without_it():
+    found = ways(halves(8192, 8192, 8192), HOPPER)
+    described = [each for each in found if each.form != "pointers"]
+    assert described[0].is_hosted
+    assert replace(described[0], is_hosted=False) in found[:6]
+    assert not any(each.is_hosted for each in candidates(halves(8192, 8192, 8192), HOPPER))
+    assert not any(each.is_hosted for each in found if each.form == "pointers")
