@@ -17,6 +17,7 @@ from knowledge.packs import check_examples
 from knowledge.packs import check_names
 from knowledge.packs import pack_paths
 from knowledge.packs import read_pack
+from knowledge.pairs import EXAMPLES
 from knowledge.pairs import PACKS
 from knowledge.pairs import read_all_pairs
 from knowledge.recipes import KnowledgeBase
@@ -56,7 +57,8 @@ def lint(*folders: Path, run: Runner | None = None) -> tuple[Fault, ...]:
 
     Args:
         folders: Folders of a user's own packs.
-        run: Runs example pairs; without it they are only read.
+        run: Runs example pairs, a user's own where folders are given; without it they are only
+            read.
     """
     found = list(_faulty_devices())
     files: list[PackFile] = []
@@ -74,7 +76,8 @@ def lint(*folders: Path, run: Runner | None = None) -> tuple[Fault, ...]:
     base = KnowledgeBase({each.entry.pack: frozen(each) for each in files}, pairs)
     found += _complaints(base, files)
     if run is not None and not found:
-        found += list(_failing(pairs.values(), run))
+        own = [each for each in pairs.values() if Path(each.file).parent != EXAMPLES]
+        found += list(_failing(own if folders else pairs.values(), run))
     return tuple(found)
 
 

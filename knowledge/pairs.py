@@ -1,5 +1,6 @@
-"""Reads the lists of example pairs."""
+"""Reads the lists of example pairs, and turns pairs into what the bench runs."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -80,3 +81,29 @@ def _pair(document: Document, name: str, entry: PairEntry, folder: Path) -> Pair
         file=document.file,
         line=document.line(place) or 1,
     )
+
+
+_MODEL = """
+
+class Model(torch.nn.Module):
+    def forward(self, {names}):
+        return run({names})
+"""
+
+
+def as_kernels(pair: Pair) -> tuple[str, str]:
+    """Return both sources as kernel files with a class ``Model``."""
+    wrapper = _MODEL.format(names=", ".join(each.name for each in pair.inputs))
+    before, after = (each.read_text(encoding="utf-8") for each in (pair.before, pair.after))
+    return before + wrapper, after + wrapper
+
+
+def as_spec(pair: Pair) -> str:
+    """Return the inputs of a pair at its small sizes as a spec; JSON is YAML."""
+    inputs = {
+        each.name: {"shape": list(each.shape), "dtype": each.dtype}
+        | ({"inits": ["abs"]} if each.fill == "positive" else {})
+        for each in pair.inputs
+    }
+    variant = {"params": list(inputs), "dims": dict(pair.small), "rtol": 0.05, "atol": 0.05}
+    return json.dumps({"inputs": inputs, "bench-gpu": [variant]})

@@ -23,6 +23,7 @@ COMMANDS = (
     "fuse",
     "certificate",
     "devices",
+    "kb",
     "doctor",
     "demo",
 )
