@@ -235,5 +235,11 @@ def _staged(
 
 
 def _ordered(timed: Iterable[tuple[float, Tile]]) -> list[tuple[float, Tile]]:
-    # Of equal ones, long pieces of rows first: memory likes them.
-    return sorted(timed, key=lambda each: (round(each[0] / _EQUAL_SECONDS), -each[1].k))
+    """Sort by time; of equal ones, those with most on its way first, and in small pieces."""
+
+    def key(each: tuple[float, Tile]) -> tuple[int, int, int]:
+        tile = each[1]
+        ahead = (tile.stages - 1) * tile.k
+        return round(each[0] / _EQUAL_SECONDS), -ahead, -tile.stages
+
+    return sorted(timed, key=key)
