@@ -1,5 +1,6 @@
 """Reads device files, refuses what is wrong in them with its place, and freezes the rest."""
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,8 +14,8 @@ from pydantic import BaseModel
 from knowledge.model import DeviceEntry
 from knowledge.model import Fact
 from knowledge.model import contradictions
-from knowledge.packs import load_base
-from knowledge.recipes import KnowledgeBase
+from knowledge.packs import load_rulings
+from knowledge.recipes import Ruling
 from knowledge.refusals import read_document
 from knowledge.refusals import validated
 from xeforge.domain.device import BlockLoad
@@ -42,16 +43,16 @@ def load_devices(folder: Path = DEVICES) -> Mapping[str, Device]:
     Raises:
         BadSpec: A file is wrong; the error names file, line and field.
     """
-    base = load_base()
+    rulings = load_rulings()
     return MappingProxyType(
-        {name: with_rules(device, base) for name, device in read_devices(folder).items()}
+        {name: with_rules(device, rulings) for name, device in read_devices(folder).items()}
     )
 
 
-def with_rules(device: Device, base: KnowledgeBase) -> Device:
-    """Return a device with the constraints of a base that can apply to it."""
+def with_rules(device: Device, rulings: Iterable[Ruling]) -> Device:
+    """Return a device with those constraints that can apply to it."""
     known = device_facts(device)
-    rules = (each.rule for each in base.rulings)
+    rules = (each.rule for each in rulings)
     fitting = tuple(rule for rule in rules if predicates_of(rule)[0].holds(known) is not False)
     return replace(device, constraints=fitting)
 

@@ -18,6 +18,7 @@ from knowledge.pairs import read_all_pairs
 from knowledge.recipes import RECIPE_SCOPE
 from knowledge.recipes import KnowledgeBase
 from knowledge.recipes import Pair
+from knowledge.recipes import Ruling
 from knowledge.refusals import read_document
 from knowledge.refusals import validated
 from xeforge.domain.issue import ISSUE_TYPES
@@ -51,6 +52,20 @@ def load_base(*folders: Path) -> KnowledgeBase:
     for each in files:
         check_examples(each, pairs)
     return KnowledgeBase(MappingProxyType(packs), MappingProxyType(pairs))
+
+
+@cache
+def load_rulings() -> tuple[Ruling, ...]:
+    """Return the constraints of our packs; packs without any are not read, which saves a second.
+
+    Raises:
+        BadSpec: A pack that has some is wrong.
+    """
+    paths = [
+        path for path in pack_paths(PACKS) if "\nconstraints:" in path.read_text(encoding="utf-8")
+    ]
+    files = [read_pack(path) for path in paths]
+    return tuple(ruling for each in files for ruling in frozen(each).rulings)
 
 
 def pack_paths(folder: Path) -> list[Path]:

@@ -74,7 +74,7 @@ def _devices(base: "KnowledgeBase") -> dict[str, Device]:
     from knowledge.load import read_devices
     from knowledge.load import with_rules
 
-    return {name: with_rules(each, base) for name, each in read_devices().items()}
+    return {name: with_rules(each, base.rulings) for name, each in read_devices().items()}
 
 
 @app.command("lint")
