@@ -26,14 +26,17 @@ class Inlined:
     """Producers computed in a reader.
 
     Attributes:
-        edges: The first one crosses kernels; the others follow what it reads.
+        edges: The first one crosses kernels; the others follow what it reads, or have its producer.
     """
 
     edges: tuple[inline.Edge, ...]
 
     def __str__(self) -> str:
-        names = ", ".join(each.producer for each in self.edges)
-        return f"{self.edges[0].reader} computes {names} itself"
+        names = ", ".join(dict.fromkeys(each.producer for each in self.edges))
+        readers = list(dict.fromkeys(each.reader for each in self.edges))
+        if len(readers) == 1:
+            return f"{readers[0]} computes {names} itself"
+        return f"{', '.join(readers)} compute {names} themselves"
 
     def applied(self, program: Program) -> Program | None:
         """Inline them one after the other; None where one may not be."""
@@ -102,10 +105,16 @@ def inlinings(plan: Plan) -> Iterator[Inlined]:
     """Yield each crossing edge alone, and with more and more of what its producer is made of.
 
     To store what a producer is made of may take no more room than what it makes, so that the
-    first step of a chain alone would not show that it helps.
+    first step of a chain alone would not show that it helps. Nor does one of several readers
+    alone: what they read is stored as long as one of them does.
     """
     homes = {stmt.name: group for group in plan.groups for stmt in group.statements}
-    for edge in crossing_edges(plan):
+    crossing = crossing_edges(plan)
+    for producer in dict.fromkeys(each.producer for each in crossing):
+        edges = tuple(each for each in crossing if each.producer == producer)
+        if len(edges) > 1:
+            yield Inlined(edges)
+    for edge in crossing:
         home = homes[edge.producer]
         pointwise = {each.output.array: each for each in home.statements if each.reduce is None}
         names = [edge.producer]
@@ -125,7 +134,9 @@ def splits(plan: Plan, estimate: Estimate, machine: Machine) -> Iterator[Splits]
     for group, cost in zip(plan.groups, estimate.groups, strict=True):
         if group.family == "rows" and contracted & set(group.given()):
             yield from _tile_folds(group, machine)
-        if group.family == "rows" and cost.busy_ratio < 1:
+        # A second kernel is launched for what the first one saves.
+        idle_seconds = cost.seconds * (1 - cost.busy_ratio)
+        if group.family == "rows" and idle_seconds > machine.launch_seconds:
             side_by_side = lanes(group, plan.program.arrays_by_name(), machine)
             yield from _shorter_rows(group, machine, side_by_side)
 
