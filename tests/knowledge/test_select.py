@@ -1,0 +1,150 @@
+"""Advice is ranked by evidence and record, fits the budget, and what is left out has a reason."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from knowledge.load import load_devices
+from knowledge.packs import load_base
+from knowledge.select import Question
+from knowledge.select import Record
+from knowledge.select import read_records
+from knowledge.select import render
+from knowledge.select import select
+from knowledge.select import tokens_of
+from xeforge.domain.issue import Issue
+from xeforge.domain.issue import Severity
+from xeforge.errors import BadRequest
+from xeforge.source.facts import read_facts
+from xeforge.verify.gates.sites import sites_of
+
+BASE = load_base()
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def question(kernel: str, device: str, *issues: str, **more) -> Question:
+    text = (EXAMPLES / f"{kernel}.py").read_text(encoding="utf-8")
+    sites = sites_of(read_facts(text, kernel), load_devices()[device])
+    found = [Issue(each, Severity.SPEED, "found", 7) for each in issues]
+    return Question(sites, found, **more)
+
+
+def names(selection) -> list[str]:
+    return [each.recipe.id for each in selection.chosen]
+
+
+def test_advice_is_for_what_was_found():
+    asked = question("matmul_upcast", "nvidia-h200", "no_swizzling", "missing_tma")
+    selection = select(BASE, asked)
+    assert "memory.hardware_tile_loads" in names(selection)
+    cured = {issue for each in selection.chosen for issue in each.recipe.cures}
+    assert cured >= {"no_swizzling", "missing_tma"}
+    assert all(each.recipe.cures & {"no_swizzling", "missing_tma"} for each in selection.chosen)
+    assert len(selection.chosen) + len(selection.left_out) == len(BASE.recipes)
+    assert "cures missing_tma (line 7)" in selection.chosen[0].because + selection.chosen[1].because
+
+
+def test_without_issues_there_is_no_advice():
+    selection = select(BASE, question("matmul_upcast", "nvidia-h200"))
+    assert selection.chosen == ()
+    assert {each.kind for each in selection.left_out} == {"no issue"}
+
+
+def test_advice_of_other_vendors_is_left_out_with_the_reason():
+    asked = question("matmul_upcast", "nvidia-h200", "missing_grf_mode", "missing_block_pointers")
+    left = {each.recipe: each for each in select(BASE, asked).left_out}
+    why = left["intel_xe2.block_loads_by_descriptor"]
+    assert why.kind == "does not apply"
+    assert "device.vendor is 'nvidia'" in why.reason
+
+
+def test_intel_gets_its_own_advice():
+    asked = question("matmul_upcast", "intel-b580", "missing_block_pointers")
+    assert "intel_xe2.block_loads_by_descriptor" in names(select(BASE, asked))
+
+
+def test_what_is_not_known_is_said():
+    asked = question("softmax_rows", "nvidia-h200", "suboptimal_tile_size")
+    left = {each.recipe: each for each in select(BASE, asked).left_out}
+    assert left["tiles.several_rows_a_program"].kind == "not known"
+    assert "row_elements" in left["tiles.several_rows_a_program"].reason
+
+
+def test_the_budget_is_kept_and_the_rest_reported():
+    issues = ("missing_tma", "no_swizzling", "missing_autotune", "dtype_precision")
+    whole = select(BASE, question("matmul_upcast", "nvidia-h200", *issues))
+    small = select(BASE, question("matmul_upcast", "nvidia-h200", *issues, budget_tokens=250))
+    assert 0 < small.tokens <= 250 < whole.tokens
+    assert set(names(small)) < set(names(whole))
+    over = [each for each in small.left_out if each.kind == "budget"]
+    assert over
+    assert all("250" in each.reason for each in over)
+    assert sum(tokens_of(render(each.recipe)) for each in small.chosen) == small.tokens
+
+
+def test_evidence_ranks_before_claims():
+    issues = ("manual_pointer_arithmetic", "missing_block_pointers", "missing_tma")
+    selection = select(BASE, question("matmul_upcast", "nvidia-h200", *issues))
+    strengths = [each.recipe.strength for each in selection.chosen]
+    assert strengths == sorted(strengths, key=["measured", "documented", "claimed"].index)
+    assert set(strengths) == {"documented", "claimed"}
+
+
+def test_wins_move_advice_up_and_losses_down():
+    asked = question("matmul_upcast", "nvidia-h200", "no_swizzling", "missing_tma")
+    first, *_, last = names(select(BASE, asked))
+    records = {last: Record(20, 20), first: Record(20, 0)}
+    turned = names(select(BASE, replace(asked, records=records)))
+    assert turned[0] == last
+    assert turned[-1] == first
+
+
+def test_advice_that_takes_back_better_advice_is_left_out():
+    issues = ("unfused_elementwise", "fusion_noop")
+    asked = question("elementwise_chain", "nvidia-h200", *issues)
+    selection = select(BASE, asked)
+    opposed = {each.recipe: each.reason for each in selection.left_out if each.kind == "opposed"}
+    assert "takes back" in opposed["fusion.undo_what_saves_nothing"]
+
+
+def test_stages_and_versions_are_heeded():
+    asked = question("matmul_upcast", "nvidia-h200", "missing_tma", "no_swizzling", triton="3.2")
+    old = select(BASE, asked)
+    assert "memory.hardware_tile_loads" not in names(old)
+    kinds = {each.recipe: each.kind for each in old.left_out}
+    assert kinds["memory.hardware_tile_loads"] == "version"
+    one = select(BASE, replace(asked, triton="3.7", stages=frozenset({"device_specific"})))
+    assert {each.recipe.stage for each in one.chosen} == {"device_specific"}
+
+
+def test_the_same_question_gets_the_same_answer():
+    asked = question("attention_forward", "nvidia-a100", "missing_autotune", "sigmoid_slow_exp")
+    assert select(BASE, asked) == select(BASE, asked)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[", "no record of wins"),
+        ("[1]", "no record of wins"),
+        ('{"memory.relaxed_sums": {"tried": 1}}', "'won'"),
+        ('{"memory.relaxed_sum": {"tried": 1, "won": 0}}', "did you mean 'memory.relaxed_sums'"),
+        ('{"memory.relaxed_sums": {"tried": 1, "won": 2}}', "2 wins in 1 trials"),
+    ],
+)
+def test_wrong_records_are_refused(tmp_path, content, words):
+    path = tmp_path / "record.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(BadRequest) as caught:
+        read_records(path, BASE)
+    assert words in str(caught.value)
+
+
+def test_records_are_read(tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps({"memory.relaxed_sums": {"tried": 4, "won": 3}}), encoding="utf-8")
+    assert read_records(path, BASE) == {"memory.relaxed_sums": Record(4, 3)}
+    assert Record(4, 3).rate == pytest.approx(4 / 6)
+    assert Record(0, 0).rate == 0.5
