@@ -16,7 +16,9 @@ import torch
 
 DELAY_CYCLES_PER_SECOND = 2_000_000_000
 UNUSED_BYTES = 1 << 30
-"""More than this is given back between requests."""
+UNUSED_SHARE = 32
+"""More than this, or this part of the device's memory where that is more, is given back between
+requests: asking the driver for it again takes milliseconds."""
 _PERSISTING_LIMIT = 0x06
 """``CU_LIMIT_PERSISTING_L2_CACHE_SIZE`` of the CUDA driver API."""
 _READ_ONLY = 0x08
@@ -81,8 +83,13 @@ class SessionDevice:
         """Give unused device memory back once there is much of it: siblings share the card."""
         if self.module is None or not hasattr(self.module, "memory_reserved"):
             return
-        if self.module.memory_reserved() - self.module.memory_allocated() > UNUSED_BYTES:
+        unused = self.module.memory_reserved() - self.module.memory_allocated()
+        if unused > max(UNUSED_BYTES, self._memory_bytes // UNUSED_SHARE):
             self.module.empty_cache()
+
+    @functools.cached_property
+    def _memory_bytes(self) -> int:
+        return int(self.properties()["memory_bytes"])
 
     def delay(self) -> Callable[[float], None] | None:
         """Return a function that keeps the queue busy for some seconds without touching memory."""

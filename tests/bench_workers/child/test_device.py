@@ -111,3 +111,25 @@ answer["all"] = device.all_properties()
 """
     )
     assert answer == {"positive": True, "all": []}
+
+
+def test_memory_that_siblings_could_use_is_given_back_and_less_is_kept(interpreter):
+    """Asking the driver for memory again takes milliseconds, so little of it stays."""
+    answer = interpreter(
+        DOUBLE
+        + """
+def given_back(unused, memory):
+    made = double()
+    made.cuda.get_device_properties = lambda index: SimpleNamespace(total_memory=memory)
+    made.cuda.memory_reserved = lambda: unused + (1 << 29)
+    made.cuda.memory_allocated = lambda: 1 << 29
+    calls.clear()
+    SessionDevice("cuda", made).trim()
+    return "empty_cache" in calls
+
+GIB = 1 << 30
+answer["large"] = [given_back(each * GIB, 128 * GIB) for each in (3, 5)]
+answer["small"] = [given_back(each * GIB, 8 * GIB) for each in (1, 2)]
+"""
+    )
+    assert answer == {"large": [False, True], "small": [False, True]}
