@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check intel-check format clean
+.PHONY: help setup demo test check golden intel-check format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,9 @@ check: $(VENV)/.installed ## ruff, mypy, import contracts, size gate
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/sizes.py
+
+golden: $(VENV)/.installed ## write anew what the fusion compiler makes; look at the difference
+	$(BIN)/python -m tests.xeforge.fusion.golden.write
 
 intel-check: $(VENV)/.installed ## optional: an environment for `xeforge structure`, then its test
 	@PYTHON='$(PYTHON)' tools/intel-environment.sh $(VENV)-intel
