@@ -23,6 +23,7 @@ from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.evidence import Evidence
 from xeforge.domain.evidence import Finding
 from xeforge.domain.history import History
+from xeforge.domain.issue import Issue
 from xeforge.domain.problem import Problem
 from xeforge.domain.samples import Estimate
 from xeforge.domain.samples import KernelWork
@@ -76,7 +77,7 @@ def perform(history: History, step: Step, parts: Parts) -> Event:  # noqa: C901,
         case Audit():
             return _audit(history.problem, parts)
         case Analyze():
-            return Analyzed(find_issues(history.problem.kernel, history.problem.reference))
+            return Analyzed(_issues(history, parts))
         case Plan():
             return _plan(history)
         case Propose():
@@ -98,6 +99,17 @@ def perform(history: History, step: Step, parts: Parts) -> Event:  # noqa: C901,
             return _confirm(history, step.candidate, parts)
         case Finish():
             return Finished(JobOutcome(step.outcome), step.winner, step.message)
+
+
+def _issues(history: History, parts: Parts) -> tuple[Issue, ...]:
+    """Have the detectors read the submitted files and what the compiler said of the kernel."""
+    problem, audited = history.problem, history.audited
+    return find_issues(
+        problem.kernel,
+        problem.reference,
+        build=audited.build if audited else None,
+        vendor=parts.device.vendor,
+    )
 
 
 def _audit(problem: Problem, parts: Parts) -> Audited:
