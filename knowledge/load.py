@@ -15,6 +15,7 @@ from knowledge.model import DeviceEntry
 from knowledge.model import Fact
 from knowledge.model import contradictions
 from knowledge.packs import load_rulings
+from knowledge.possible import can_hold
 from knowledge.recipes import Ruling
 from knowledge.refusals import read_document
 from knowledge.refusals import validated
@@ -29,7 +30,6 @@ from xeforge.errors import BadRequest
 from xeforge.errors import BadSpec
 from xeforge.intake.marks import nearest
 from xeforge.verify.gates.constraints import predicates_of
-from xeforge.verify.gates.facts import device_facts
 
 DEVICES = Path(__file__).parent / "devices"
 
@@ -51,9 +51,10 @@ def load_devices(folder: Path = DEVICES) -> Mapping[str, Device]:
 
 def with_rules(device: Device, rulings: Iterable[Ruling]) -> Device:
     """Return a device with those constraints that can apply to it."""
-    known = device_facts(device)
     rules = (each.rule for each in rulings)
-    fitting = tuple(rule for rule in rules if predicates_of(rule)[0].holds(known) is not False)
+    fitting = tuple(
+        rule for rule in rules if can_hold([predicates_of(rule)[0]], rule.scope, device)
+    )
     return replace(device, constraints=fitting)
 
 
