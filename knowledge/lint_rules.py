@@ -97,24 +97,32 @@ def _first(
 
 def silent_reversals(base: KnowledgeBase, devices: Sequence[Device]) -> Iterator[Complaint]:
     """Yield pairs of recipes of which one takes back the other and neither says so."""
-    turning = [each for each in base.recipes if each.turns]
-    reasons = [(a, b, why) for a, b in combinations(turning, 2) if (why := _opposed(a, b))]
-    reasons += _swapped(base)
+    reasons = [*_opposed(base.recipes), *_swapped(base)]
+    seen: dict[frozenset[str], bool] = {}
     for one, two, why in reasons:
         if two.id in one.undoes or one.id in two.undoes:
             continue
-        both = [read_predicate(each.when, kinds_of(RECIPE_SCOPE)) for each in (one, two)]
-        if any(can_hold(both, RECIPE_SCOPE, each) for each in devices):
+        whens = frozenset((one.when, two.when))
+        if whens not in seen:
+            both = [read_predicate(each, kinds_of(RECIPE_SCOPE)) for each in sorted(whens)]
+            seen[whens] = any(can_hold(both, RECIPE_SCOPE, each) for each in devices)
+        if seen[whens]:
             message = f"{two.id} takes back {one.id} ({one.file}:{one.line}): {why}"
             remedy = "name the other under undoes, or make their conditions exclude each other"
             yield "reversals", two.file, two.line, message, remedy
 
 
-def _opposed(one: Recipe, two: Recipe) -> str:
-    for knob, way in one.turns.items():
-        if two.turns.get(knob) == OPPOSITE[way]:
-            return f"{knob} goes {way} in one and {OPPOSITE[way]} in the other"
-    return ""
+def _opposed(recipes: Iterable[Recipe]) -> Iterator[tuple[Recipe, Recipe, str]]:
+    """Yield every pair that turns one knob in opposite directions."""
+    turning: dict[tuple[str, str], list[Recipe]] = {}
+    for each in recipes:
+        for knob, way in each.turns.items():
+            turning.setdefault((knob, way), []).append(each)
+    for (knob, way), ones in turning.items():
+        if way in ("up", "on"):
+            why = f"{knob} goes {way} in one and {OPPOSITE[way]} in the other"
+            others = turning.get((knob, OPPOSITE[way]), ())
+            yield from ((one, two, why) for one in ones for two in others)
 
 
 def _swapped(base: KnowledgeBase) -> list[tuple[Recipe, Recipe, str]]:
@@ -127,10 +135,15 @@ def _swapped(base: KnowledgeBase) -> list[tuple[Recipe, Recipe, str]]:
     for name, (before, after) in texts.items():
         turned[after, before] = name
     why = "its example is the other's, turned round"
+    showing: dict[str, list[Recipe]] = {}
+    for each in base.recipes:
+        showing.setdefault(each.example, []).append(each)
     return [
         (one, two, why)
-        for one, two in combinations(base.recipes, 2)
-        if one.example != two.example and turned.get(texts.get(one.example, ())) == two.example
+        for name, (before, after) in texts.items()
+        if name < (other := turned.get((before, after), ""))
+        for one in showing.get(name, ())
+        for two in showing.get(other, ())
     ]
 
 
