@@ -84,7 +84,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--date", required=True, help="day of the measurement, written down")
     parser.add_argument("--out", required=True, help="JSON file to write")
     parser.add_argument("--only", default="", help="names of pairs, with commas")
-    parser.add_argument("--seconds", type=float, default=0.6, help="most time for each pair")
+    parser.add_argument("--seconds", type=float, default=0.4, help="most time for each pair")
     parser.add_argument("--processes", type=int, default=min(12, os.cpu_count() or 1))
     parser.add_argument("--compile", action="store_true", help="only fill the cache")
     return parser.parse_args()
