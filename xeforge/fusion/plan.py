@@ -88,11 +88,15 @@ class Plan:
             inputs, and write no array twice.
         groups: In the order in which they run.
         notes: What was decided and why, one sentence each.
+        riders: Small groups of rows that run in the launch of a large one, as programs of their
+            own: name of each and of its carrier. They read inputs and parameters alone, share no
+            array with the carrier, and nothing up to the carrier reads what they write.
     """
 
     program: Program
     groups: tuple[Group, ...]
     notes: tuple[str, ...] = field(default=())
+    riders: Mapping[str, str] = field(default_factory=dict)
 
     def as_program(self) -> Program:
         """Return the statements of all groups as a program: what the interpreter can run."""

@@ -57,12 +57,14 @@ class Estimate:
 
     Attributes:
         groups: In order.
+        kernels: How many are launched.
         seconds: With launches.
         bytes_before: Traffic with a kernel for each statement of the program as it was.
         recompute_ratio: Arithmetic over that of the program as it was.
     """
 
     groups: tuple[GroupEstimate, ...]
+    kernels: int
     seconds: float
     bytes_before: int
     recompute_ratio: float
@@ -71,11 +73,6 @@ class Estimate:
     def moved_bytes(self) -> int:
         """Traffic of all kernels."""
         return sum(each.moved_bytes for each in self.groups)
-
-    @property
-    def kernels(self) -> int:
-        """How many there are."""
-        return len(self.groups)
 
 
 class Estimator:
@@ -95,9 +92,12 @@ class Estimator:
         """Return what the model says of a plan, whose groups say what they store."""
         groups = tuple(self._group(each, plan) for each in plan.groups)
         flops = sum(each.flops for each in groups)
+        kernels = len(groups) - len(plan.riders)
+        busy = sum(each.seconds for each in groups if each.name not in plan.riders)
         return Estimate(
             groups,
-            sum(each.seconds + self._machine.launch_seconds for each in groups),
+            kernels,
+            busy + kernels * self._machine.launch_seconds,
             self._before.moved_bytes,
             flops / self._before.flops if self._before.flops else 1.0,
         )

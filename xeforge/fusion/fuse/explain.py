@@ -32,15 +32,16 @@ def _lines(plan: Plan, estimate: Estimate) -> Iterator[str]:
     arrays = plan.program.arrays_by_name()
     for group, cost in zip(plan.groups, estimate.groups, strict=True):
         yield ""
-        yield from _group_lines(group, cost)
+        yield from _group_lines(group, cost, plan.riders.get(group.name, ""))
         yield from _array_lines(group, {name: arrays[name] for name in _named(group)})
     if plan.notes:
         yield ""
     yield from (f"note: {each}" for each in plan.notes)
 
 
-def _group_lines(group: Group, cost: GroupEstimate) -> Iterator[str]:
-    yield f"kernel {group.name} ({group.family})"
+def _group_lines(group: Group, cost: GroupEstimate, carrier: str) -> Iterator[str]:
+    ride = f", in the launch of {carrier}" if carrier else ""
+    yield f"kernel {group.name} ({group.family}){ride}"
     for role, axes in group.axes.items():
         if axes:
             yield f"  {role:<10}{', '.join(f'{each.name} < {each.extent}' for each in axes)}"

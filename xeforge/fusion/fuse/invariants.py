@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from xeforge.errors import PlatformError
 from xeforge.fusion import wellformed
 from xeforge.fusion.fuse import contraction
+from xeforge.fusion.fuse import riders
 from xeforge.fusion.ir import Axis
 from xeforge.fusion.ir import Stmt
 from xeforge.fusion.plan import ROLES
@@ -32,6 +33,7 @@ def check_plan(plan: Plan) -> None:
     for group in plan.groups:
         faults += [f"{group.name}: {fault}" for fault in group_faults(group)]
         faults += [f"{group.name}: {fault}" for fault in _stored_faults(group, given, plan)]
+    faults += riders.faults(plan)
     if faults:
         raise BrokenPlan("; ".join(faults))
     # Statements in the order of the groups: well-formed means that nothing is read too early.

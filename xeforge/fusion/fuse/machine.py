@@ -28,6 +28,7 @@ class Machine:
         has_matrix_units: Whether sums of products may become contractions; without, they are rows.
         walks_down: Whether a program takes many rows side by side where memory runs along these
             (`xeforge.fusion.fuse.memory`).
+        takes_riders: Whether a launch can do the work of small groups beside that of a large one.
         programs_per_unit: That keep memory busy, where there are no products.
     """
 
@@ -43,6 +44,7 @@ class Machine:
     contracts_windows: bool = False
     has_matrix_units: bool = True
     walks_down: bool = False
+    takes_riders: bool = False
     programs_per_unit: int = 1
 
 
@@ -56,6 +58,7 @@ H200 = Machine(
     most_columns=256,
     most_row_elements=32768,
     walks_down=True,
+    takes_riders=True,
     programs_per_unit=PROGRAMS_PER_UNIT,
 )
 """Starting values; a measured card replaces them."""
@@ -103,5 +106,6 @@ def machine_of(device: Device) -> Machine:
         most_columns=_MOST_COLUMNS,
         most_row_elements=_MOST_ROW_ELEMENTS,
         walks_down=True,
+        takes_riders=True,
         programs_per_unit=PROGRAMS_PER_UNIT,
     )

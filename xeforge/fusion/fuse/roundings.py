@@ -44,7 +44,8 @@ def run(plan: Plan) -> Plan:
         program, statements=tuple(_widened(each, wider) for each in plan.program.statements)
     )
     note = f"{len(wider)} arrays are not rounded in registers"
-    result = Plan(program, groups, (*plan.notes, note) if wider else plan.notes)
+    notes = (*plan.notes, note) if wider else plan.notes
+    result = replace(plan, program=program, groups=groups, notes=notes)
     check_plan(result)
     return result
 

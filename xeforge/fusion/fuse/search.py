@@ -13,6 +13,7 @@ from dataclasses import replace
 from xeforge.fusion import wellformed
 from xeforge.fusion.fuse import canonical
 from xeforge.fusion.fuse import choices
+from xeforge.fusion.fuse import riders
 from xeforge.fusion.fuse.estimate import Estimate
 from xeforge.fusion.fuse.estimate import Estimator
 from xeforge.fusion.fuse.growing import Limits
@@ -69,6 +70,11 @@ class _Search:
         plan = grow(program, limits, self.joins)
         plan = replace(plan, notes=(*plan.notes, *notes))
         return _State(program, limits, plan, self.model.estimate(plan), notes)
+
+    def with_riders(self, state: _State) -> _State:
+        """Let small kernels ride in the launches of large ones."""
+        plan = riders.run(state.plan)
+        return replace(state, plan=plan, estimate=self.model.estimate(plan))
 
     def improved(self, state: _State) -> _State:
         """Take changes that help until none does, or no trial is left."""
@@ -130,6 +136,8 @@ def search(program: Program, machine: Machine) -> tuple[Candidate, ...]:
         notes = (*best.notes, *(str(choices.Apart(name)) for name in sorted(folds)))
         found["apart"] = every.state(best.program, limits, notes)
     unfused = every.state(small, Limits(machine, names))
+    if machine.takes_riders:
+        found = {name: every.with_riders(state) for name, state in found.items()}
     kept = sorted(_distinct(found), key=lambda each: each.estimate.seconds)
     return tuple(map(_checked, (*kept, Candidate("unfused", unfused.plan, unfused.estimate))))
 

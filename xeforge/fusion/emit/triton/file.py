@@ -13,6 +13,7 @@ from xeforge.fusion.emit.triton.model import GIVEN
 from xeforge.fusion.emit.triton.model import model_source
 from xeforge.fusion.emit.triton.model import used_helpers
 from xeforge.fusion.emit.triton.ranking import ways
+from xeforge.fusion.emit.triton.riders import emit_riders
 from xeforge.fusion.emit.triton.rows import emit_rows
 from xeforge.fusion.emit.triton.scalar import helper_source
 from xeforge.fusion.emit.triton.shaping import shaped
@@ -52,7 +53,11 @@ def emit(
         CannotEmit: A dtype or a constant has no form here.
     """
     plan, chosen = shaped(plan, _chosen(plan, target, tiles or {}))
-    kernels = [_kernel(group, plan, target, chosen) for group in plan.groups]
+    kernels = [
+        _kernel(group, plan, target, chosen)
+        for group in plan.groups
+        if group.name not in plan.riders
+    ]
     lines = [f'"""Made by the fusion compiler: {len(kernels)} kernels."""', "", *_HEAD]
     if any(kernel.descriptors for kernel in kernels):
         lines.append(_DESCRIPTOR)
@@ -82,6 +87,9 @@ def _chosen(
 def _kernel(
     group: Group, plan: Plan, target: TritonTarget, tiles: Mapping[str, Sequence[Tile]]
 ) -> Kernel:
+    riders = [each for each in plan.groups if plan.riders.get(each.name) == group.name]
+    if riders:
+        return emit_riders(riders, group, plan.program, target)
     if group.family == "rows":
         return emit_rows(group, plan.program, target)
     if group.family == "contraction":

@@ -73,9 +73,8 @@ def pad_factors(plan: Plan, name: str) -> Plan:
     arrays = (*plan.program.arrays, *(each for _, each in copies.values()))
     statements = tuple(stmt for each in groups for stmt in each.statements)
     program = replace(plan.program, arrays=arrays).with_statements(statements, by="pad_factors")
-    return Plan(
-        program, groups, (*plan.notes, f"the factors of {name} are copied into longer rows")
-    )
+    notes = (*plan.notes, f"the factors of {name} are copied into longer rows")
+    return replace(plan, program=program, groups=groups, notes=notes)
 
 
 def _reads(group: Group, program: Program) -> tuple[GuardedRead, GuardedRead] | None:

@@ -39,12 +39,26 @@ from xeforge.fusion.ir import Stmt
 from xeforge.fusion.plan import Group
 
 
-def emit_rows(group: Group, program: Program, target: TritonTarget) -> Kernel:
-    """Return the kernel of a group of family ``rows``."""
+def emit_rows(
+    group: Group,
+    program: Program,
+    target: TritonTarget,
+    names: Names | None = None,
+    number: str = "tl.program_id(0)",
+) -> Kernel:
+    """Return the kernel of a group of family ``rows``.
+
+    Args:
+        group: Of that family.
+        program: With its arrays.
+        target: What it is made for.
+        names: Of a kernel of which this is a part; None: of its own.
+        number: Of the program, as text.
+    """
     walk = walk_of(group, program.arrays_by_name(), units=target.units)
     passes = sum(bool(each.inner) for each in passes_of(group))
     shape = shape_of(walk, target, passes=passes)
-    writer = _Rows(group, program, walk, shape)
+    writer = _Rows(group, program, (walk, shape), Names() if names is None else names, number)
     writer.write()
     return Kernel(
         name=f"{group.name}_kernel",
@@ -60,11 +74,20 @@ def emit_rows(group: Group, program: Program, target: TritonTarget) -> Kernel:
 class _Rows:
     """Writes the body of one kernel."""
 
-    def __init__(self, group: Group, program: Program, walk: Walk, shape: Shape) -> None:
+    def __init__(
+        self,
+        group: Group,
+        program: Program,
+        form: tuple[Walk, Shape],
+        names: Names,
+        number: str,
+    ) -> None:
+        walk, shape = form
         self.group = group
         self.shape = shape
         self.lines = Lines()
-        self._names = Names()
+        self._names = names
+        self._number = number
         self._block = self._names.fresh("BLOCK")
         self.blocks = {self._block: shape.columns}
         self._wide = ".to(tl.int64)" if needs_64_bits(*group_sizes(group, program)) else ""
@@ -97,7 +120,7 @@ class _Rows:
         return Span(name, axes, is_block=True, inside=inside)
 
     def _row_lines(self) -> list[str]:
-        start = f"tl.program_id(0){self._wide}"
+        start = f"{self._number}{self._wide}"
         if self.shape.is_single:
             return [f"{self._row.index} = {start}"]
         lanes = f"tl.arange(0, {self._rows}){self.shape.dimension('row')}"

@@ -49,7 +49,8 @@ def split_sum(plan: Plan, name: str, parts: int) -> Plan:
     program = replace(plan.program, arrays=(*plan.program.arrays, array))
     statements = tuple(stmt for each in groups for stmt in each.statements)
     program = program.with_statements(statements, by="split_sum")
-    return Plan(program, groups, (*plan.notes, f"{name} is summed in {parts} parts"))
+    notes = (*plan.notes, f"{name} is summed in {parts} parts")
+    return replace(plan, program=program, groups=groups, notes=notes)
 
 
 def _partial(group: Group, parts: int) -> tuple[Group, Array]:

@@ -19,9 +19,11 @@ from tests.xeforge.fusion.graphs import Recorder
 from tests.xeforge.fusion.graphs import program_of
 from xeforge.fusion.emit.triton.file import emit
 from xeforge.fusion.fuse import canonical
+from xeforge.fusion.fuse import riders
 from xeforge.fusion.fuse import split
 from xeforge.fusion.fuse.growing import Limits
 from xeforge.fusion.fuse.growing import grow
+from xeforge.fusion.fuse.invariants import check_plan
 from xeforge.fusion.fuse.machine import H200
 from xeforge.fusion.interpret import interpret
 
@@ -55,6 +57,15 @@ def _group_norm(recorder):
     return recorder.op("group_norm", x, 3, *pair, 1e-2, False)
 
 
+def _riders(recorder):
+    """Return a fold of a matrix, and small ones that ride in its launch."""
+    return (
+        recorder.op("sum", recorder.input(180, 100), [0]),
+        recorder.op("amax", recorder.parameter(300), [0]),
+        recorder.op("mean", recorder.parameter(40, 7), [0]),
+    )
+
+
 GRAPHS = {
     **{op: _fold(op, 23, 37, dims=[0]) for op in ("sum", "amax", "amin", "prod", "mean")},
     **{f"{op} inside": _fold(op, 3, 23, 10, dims=[1]) for op in ("logsumexp", "var", "softmax")},
@@ -67,6 +78,7 @@ GRAPHS = {
     "group norm": _group_norm,
     "all": _fold("sum", 30, 50, dims=[0, 1]),
     "few rows": _fold("logsumexp", 3, 130, dims=[1]),
+    "riders": _riders,
 }
 HALVES = ("sum", "softmax down")
 FORMS = {
@@ -84,18 +96,21 @@ def main():
         for name, build in GRAPHS.items():
             for dtype in ("float32", "float16") if name in HALVES else ("float32",):
                 recorder = Recorder(dtype, seed=len(name))
-                program = canonical.run(program_of(recorder, build(recorder)))
+                made = build(recorder)
+                outputs = made if isinstance(made, tuple) else (made,)
+                program = canonical.run(program_of(recorder, *outputs))
                 for kind, text in _files(program, recorder):
                     key = f"{name} {dtype} {kind}"
                     place = key.replace(" ", "_")
-                    outputs = emitted.run(text, Path(folder), place, *_call(recorder))
-                    found[key] = {"error": _error(program, recorder, outputs), "text": text}
+                    got = emitted.run(text, Path(folder), place, *_call(recorder))
+                    found[key] = {"error": _error(program, recorder, got), "text": text}
     json.dump(found, sys.stdout)
 
 
 def _files(program, recorder):
     for kind, (is_split, target) in FORMS.items():
-        plan = grow(_in_parts(program) if is_split else program, Limits(H200))
+        plan = riders.run(grow(_in_parts(program) if is_split else program, Limits(H200)))
+        check_plan(plan)
         yield kind, emit(plan, tensors_of(recorder), target)
 
 

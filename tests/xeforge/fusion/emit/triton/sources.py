@@ -85,6 +85,13 @@ def columns(dtype="float16", sizes=(512, 4096), op="softmax"):
     return recorder, recorder.op(op, recorder.input(*sizes), 0)
 
 
+def riders(dtype="float16"):
+    """Return a fold of a matrix, and one of a vector in its launch."""
+    recorder = Recorder(dtype)
+    matrix = recorder.op("sum", recorder.input(64, 8192), [0])
+    return recorder, matrix, recorder.op("amax", recorder.parameter(500), [0])
+
+
 def points(dtype="float16", sizes=(64, 1024)):
     """Return a chain of element-wise functions."""
     recorder = Recorder(dtype)

@@ -17,6 +17,7 @@ from tests.xeforge.fusion.emit.triton.sources import one_kernel_of_all
 from tests.xeforge.fusion.emit.triton.sources import plan_of
 from tests.xeforge.fusion.emit.triton.sources import points
 from tests.xeforge.fusion.emit.triton.sources import product
+from tests.xeforge.fusion.emit.triton.sources import riders
 from tests.xeforge.fusion.emit.triton.sources import rows
 from tests.xeforge.fusion.emit.triton.sources import shapes_of
 from xeforge.fusion.emit.triton.tile import Tile
@@ -48,6 +49,7 @@ def cases():
         "columns": case(columns()),
         "long columns": case(columns("bfloat16"), target=long_rows),
         "ragged columns": case(columns("float32", (300, 999), "amax")),
+        "riders": case(riders()),
         "nest": case(nest()),
         "pointers": tiled(product(), SMALL_TILE),
         "persistent": tiled(product(), persistent),
@@ -105,7 +107,7 @@ def test_each_family_compiles_into_one_kernel(on_hopper):
 
 def test_products_use_the_matrix_unit(on_hopper):
     without = {"points", "rows", "long rows", "nest", "functions"}
-    without |= {"columns", "long columns", "ragged columns"}
+    without |= {"columns", "long columns", "ragged columns", "riders"}
     used = {name for name, found in on_hopper.items() if any(e["tensor_core"] for e in found)}
     assert set(on_hopper) - used == without
 

@@ -10,6 +10,7 @@ from tests.xeforge.fusion.emit.triton.sources import nest
 from tests.xeforge.fusion.emit.triton.sources import plan_of
 from tests.xeforge.fusion.emit.triton.sources import points
 from tests.xeforge.fusion.emit.triton.sources import product
+from tests.xeforge.fusion.emit.triton.sources import riders
 from tests.xeforge.fusion.emit.triton.sources import rows
 from tests.xeforge.fusion.emit.triton.sources import tensors_of
 from xeforge.fusion.emit.triton.file import emit
@@ -100,7 +101,7 @@ def test_a_constant_without_values_is_refused():
         emit(plan_of(recorder, output), recorder.inputs, TARGET)
 
 
-@pytest.mark.parametrize("graph", [points(), rows(), nest(), product("float32")])
+@pytest.mark.parametrize("graph", [points(), rows(), riders(), nest(), product("float32")])
 def test_host_code_computes_nothing_and_reaches_for_nothing(graph):
     reading = Reading.of(source_of(graph), "emitted.py")
     assert list(host_code.computing_calls(reading)) == []

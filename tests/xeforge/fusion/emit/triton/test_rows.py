@@ -52,6 +52,13 @@ def test_all_forms_were_run(values):
     assert "_parts_kernel[" in in_parts
 
 
+def test_small_folds_ride_in_the_launch_of_a_large_one(values):
+    texts = [each["text"] for name, each in values.items() if name.startswith("riders")]
+    assert len(texts) == 3
+    assert all("program = tl.program_id(0)\n    if program < " in text for text in texts)
+    assert texts[0].count("_kernel[(") == 1
+
+
 def large(shape, *op, kept):
     """Return the file for one operator on an input of a size that is not computed here."""
     given = Tensor("x", shape, "float16", "input")
