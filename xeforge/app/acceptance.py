@@ -185,7 +185,7 @@ def _card(backend: Backend) -> Card:
 
 
 def _device(card: Card, target: str | None) -> tuple[Device, tuple[str, ...]]:
-    """Return the model whose numbers apply; another one of the backend where there are none."""
+    """Return the model whose numbers apply; where there are none, another one of the same maker."""
     from knowledge.load import device_for_product
     from knowledge.load import find_device
     from knowledge.load import load_devices
@@ -193,7 +193,9 @@ def _device(card: Card, target: str | None) -> tuple[Device, tuple[str, ...]]:
     found = find_device(target) if target else device_for_product(card.product)
     if found is not None:
         return found, ()
-    nearest = next(each for each in load_devices().values() if each.backend == card.backend)
+    known = [each for each in load_devices().values() if each.backend == card.backend]
+    product = card.product.lower()
+    nearest = next((each for each in known if each.vendor.lower() in product), known[0])
     note = f"no device data about {card.product!r}; the limits of {nearest.title} were used"
     return nearest, (note,)
 

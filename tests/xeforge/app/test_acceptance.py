@@ -191,3 +191,13 @@ def test_a_short_name_inside_a_word_is_left_alone():
 def test_an_audit_without_a_single_right_case_shows_nothing():
     assert audit_check("audit.x", history()).passed
     assert not audit_check("audit.x", history(trusted=())).passed
+
+
+@pytest.mark.parametrize(
+    ("product", "vendor"), [("NVIDIA T9999", "nvidia"), ("AMD Instinct MI9", "amd")]
+)
+def test_limits_of_an_unknown_card_are_those_of_a_card_of_its_maker(product, vendor):
+    device, notes = acceptance._device(replace(ARC, backend="cuda", product=product), None)
+
+    assert device.vendor == vendor
+    assert product in notes[0]
