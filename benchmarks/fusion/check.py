@@ -18,10 +18,8 @@ from typing import cast
 import numpy as np
 
 from bench_workers.host.capture import Capturing
-from bench_workers.host.sessions import Deadlines
-from bench_workers.host.sessions import Sessions
-from bench_workers.sandbox.layers import best_layer
 from benchmarks.level2.capture import workload_of
+from benchmarks.level2.capturing import capturing
 from benchmarks.level2.load import OperatorGraph
 from benchmarks.level2.load import load_graphs
 from benchmarks.level2.load import source
@@ -61,19 +59,13 @@ def main() -> int:
     parser.add_argument("--only", type=int, action="append", default=[])
     options = parser.parse_args()
     rows = []
-    with tempfile.TemporaryDirectory(prefix="check-") as scratch:
-        sessions = Sessions("cpu", layer=best_layer(), work_directory=Path(scratch), spares=0)
-        capturing = Capturing(sessions, Deadlines())
-        try:
-            for graph in load_graphs():
-                if options.only and graph.id not in options.only:
-                    continue
-                row = {"id": graph.id, **_checked(capturing, graph, options, Path(scratch))}
-                rows.append(row)
-                print(json.dumps(row), flush=True)
-        finally:
-            capturing.close()
-            sessions.close()
+    with capturing() as opened, tempfile.TemporaryDirectory(prefix="check-") as scratch:
+        for graph in load_graphs():
+            if options.only and graph.id not in options.only:
+                continue
+            row = {"id": graph.id, **_checked(opened, graph, options, Path(scratch))}
+            rows.append(row)
+            print(json.dumps(row), flush=True)
     kinds = ("right", "wrong", "not_checked", "refused")
     summary = {kind: sum(kind in each for each in rows) for kind in kinds}
     record = {"format": 1, "mode": options.mode, "summary": summary, "rows": rows}
@@ -83,10 +75,10 @@ def main() -> int:
 
 
 def _checked(
-    capturing: Capturing, graph: OperatorGraph, options: argparse.Namespace, folder: Path
+    opened: Capturing, graph: OperatorGraph, options: argparse.Namespace, folder: Path
 ) -> dict[str, Any]:
     file = SourceFile(f"graph_{graph.id}.py", source(graph))
-    found = capturing.capture(file, workload_of(graph), cast("Mode", options.mode)).outcome
+    found = opened.capture(file, workload_of(graph), cast("Mode", options.mode)).outcome
     if not isinstance(found, Graph):
         return {"refused": found.refusals[0].message}
     try:

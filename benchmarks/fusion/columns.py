@@ -1,10 +1,9 @@
 """Random graphs of folds down columns: what walks across the lines of memory."""
 
 import math
-import random
 from typing import Any
 
-from tests.xeforge.fusion.graphs import Recorder
+from benchmarks.fusion.random_graph import RandomGraph
 
 _FOLDS = ("sum", "mean", "amax", "amin", "logsumexp", "var", "prod", "softmax", "log_softmax")
 _MOST_COLUMNS = 70
@@ -13,7 +12,7 @@ _MOST_FACTORS = 20
 """Numbers below 2 that are multiplied without leaving the range of halves, or nearly."""
 
 
-class ColumnGraph:
+class ColumnGraph(RandomGraph):
     """One or two folds over dimensions that are not the last, with arithmetic around them.
 
     Args:
@@ -22,8 +21,7 @@ class ColumnGraph:
     """
 
     def __init__(self, seed: int, dtype: str) -> None:
-        self.choice = random.Random(seed)  # noqa: S311  repeatable, not secret
-        self.recorder = Recorder(dtype, seed=seed)
+        super().__init__(seed, dtype)
         sizes = [self.choice.randint(2, 4) for _ in range(self.choice.randint(0, 2))]
         most = _MOST_COLUMNS // math.prod(sizes)
         sizes += [self.choice.randint(2, most), self.choice.randint(3, 40)]
@@ -40,19 +38,6 @@ class ColumnGraph:
         if self._may(0.3) and len(self._shape(folded)) > 1:
             folded = self._fold(folded)
         self._last = folded
-
-    def outputs(self) -> tuple[Any, ...]:
-        """Return what the graph returns."""
-        return (self._last,)
-
-    def _may(self, share: float) -> bool:
-        return self.choice.random() < share
-
-    def _op(self, name: str, *args: Any) -> Any:
-        return self.recorder.op(name, *args)
-
-    def _shape(self, value: Any) -> tuple[int, ...]:
-        return tuple(self.recorder.value(value).shape)
 
     def _pointwise(self, value: Any) -> Any:
         if self._may(0.5):

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.fusion import steps
+
 SHAPES: Mapping[str, tuple[int, int, int]] = {
     "square_1024": (1024, 1024, 1024),
     "square_1536": (1536, 1536, 1536),
@@ -88,18 +90,9 @@ def get_init_inputs():
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do one of the three steps; 0 when all outputs were right and the goals are met."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("step", choices=("make", "time", "show"))
-    parser.add_argument("--sources", type=Path)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--target", default="nvidia-h200")
-    parser.add_argument("--tiles", type=int, default=6, help="files of each shape")
+    parser = steps.parser(__doc__, tiles=6)
     parser.add_argument("--only", action="append", default=[], choices=SHAPES, metavar="SHAPE")
-    options, others = parser.parse_known_args(arguments)
-    needed = {"make": ("sources",), "time": ("sources", "out"), "show": ("out",)}[options.step]
-    missing = [f"--{each}" for each in needed if getattr(options, each) is None]
-    if missing or (others and options.step != "time"):
-        parser.error(f"missing: {missing}" if missing else f"unknown: {others}")
+    options, others = steps.parse(parser, arguments)
     chosen = {name: SHAPES[name] for name in options.only or SHAPES}
     if options.step == "make":
         make(chosen, options.sources, options.target, options.tiles)

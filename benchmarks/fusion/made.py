@@ -3,17 +3,13 @@
 Needs the project; `card` then times the folders where there is none.
 """
 
-import tempfile
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bench_workers.host.capture import Capturing
-from bench_workers.host.sessions import Deadlines
-from bench_workers.host.sessions import Sessions
-from bench_workers.sandbox.layers import best_layer
+from benchmarks.level2.capturing import capturing
 from knowledge.load import find_device
 from xeforge.domain.problem import TensorSpec
 from xeforge.domain.problem import Workload
@@ -71,17 +67,11 @@ def make(modules: Sequence[Wanted], folder: Path, target: str, tiles: int) -> No
 
 
 def _captured(modules: Sequence[Wanted]) -> Iterator[tuple[Wanted, Graph]]:
-    with tempfile.TemporaryDirectory(prefix="made-") as scratch:
-        sessions = Sessions("cpu", layer=best_layer(), work_directory=Path(scratch), spares=0)
-        capturing = Capturing(sessions, Deadlines())
-        try:
-            for module in modules:
-                workload = Workload("made", "made", module.inputs, (), module.dtype, {})
-                file = SourceFile(f"{module.name}.py", module.text)
-                found = capturing.capture(file, workload, "eval").outcome
-                if not isinstance(found, Graph):
-                    raise RuntimeError(f"{module.name} is not captured: {found}")  # noqa: TRY004
-                yield module, found
-        finally:
-            capturing.close()
-            sessions.close()
+    with capturing() as opened:
+        for module in modules:
+            workload = Workload("made", "made", module.inputs, (), module.dtype, {})
+            file = SourceFile(f"{module.name}.py", module.text)
+            found = opened.capture(file, workload, "eval").outcome
+            if not isinstance(found, Graph):
+                raise RuntimeError(f"{module.name} is not captured: {found}")  # noqa: TRY004
+            yield module, found

@@ -7,7 +7,6 @@ Nothing is run; bytes and seconds of kernels are the cost model's.
 import argparse
 import json
 import statistics
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,9 +16,7 @@ from typing import Any
 from typing import cast
 
 from bench_workers.host.capture import Capturing
-from bench_workers.host.sessions import Deadlines
-from bench_workers.host.sessions import Sessions
-from bench_workers.sandbox.layers import best_layer
+from benchmarks.level2.capturing import capturing
 from benchmarks.level2.load import OperatorGraph
 from benchmarks.level2.load import load_graphs
 from benchmarks.level2.load import source
@@ -43,16 +40,10 @@ def main() -> None:
     """Compile, print a line for each graph, and write the record."""
     options = _options()
     rows = []
-    with tempfile.TemporaryDirectory(prefix="plans-") as scratch:
-        sessions = Sessions("cpu", layer=best_layer(), work_directory=Path(scratch), spares=0)
-        capturing = Capturing(sessions, Deadlines())
-        try:
-            for row in _rows(capturing, options):
-                rows.append(row)
-                print(_line(row), flush=True)
-        finally:
-            capturing.close()
-            sessions.close()
+    with capturing() as opened:
+        for row in _rows(opened, options):
+            rows.append(row)
+            print(_line(row), flush=True)
     done = [each for each in rows if "refused" not in each]
     seconds = [each["seconds"] for each in done]
     summary = {
@@ -86,21 +77,21 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _rows(capturing: Capturing, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def _rows(opened: Capturing, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     device = find_device(options.target)
     for graph in load_graphs():
         if options.only and graph.id not in options.only:
             continue
-        yield {"id": graph.id, **_row(capturing, graph, device, options)}
+        yield {"id": graph.id, **_row(opened, graph, device, options)}
 
 
 def _row(
-    capturing: Capturing, graph: OperatorGraph, device: Device, options: argparse.Namespace
+    opened: Capturing, graph: OperatorGraph, device: Device, options: argparse.Namespace
 ) -> dict[str, Any]:
     file = SourceFile(f"graph_{graph.id}.py", source(graph))
     inputs = tuple(TensorSpec(name, shape, options.dtype) for name, shape in graph.inputs.items())
     workload = Workload("level2", "level2", inputs, (), options.dtype, {})
-    found = capturing.capture(file, workload, cast("Mode", options.mode)).outcome
+    found = opened.capture(file, workload, cast("Mode", options.mode)).outcome
     if not isinstance(found, Graph):
         return {"refused": [f"{e.reason} line {e.line}: {e.message}" for e in found.refusals]}
     started = time.perf_counter()

@@ -1,10 +1,9 @@
 """Random graphs around matrix products: what the general generator is too small to reach."""
 
 import math
-import random
 from typing import Any
 
-from tests.xeforge.fusion.graphs import Recorder
+from benchmarks.fusion.random_graph import RandomGraph
 
 SIZES = (3, 16, 17, 24, 32, 40)
 """Whole and ragged numbers of the smallest tiles."""
@@ -12,7 +11,7 @@ SIZES = (3, 16, 17, 24, 32, 40)
 MATRIX = 2
 
 
-class ProductGraph:
+class ProductGraph(RandomGraph):
     """One or two products with arithmetic around them.
 
     Args:
@@ -21,27 +20,13 @@ class ProductGraph:
     """
 
     def __init__(self, seed: int, dtype: str) -> None:
-        self.choice = random.Random(seed)  # noqa: S311  repeatable, not secret
-        self.recorder = Recorder(dtype, seed=seed)
+        super().__init__(seed, dtype)
         self._size = lambda: self.choice.choice(SIZES)
         value = self._product(self._before(self._input()))
         value = self._after(value)
         if self._may(0.2):
             value = self._after(self._product(value))
         self._last = value
-
-    def outputs(self) -> tuple[Any, ...]:
-        """Return what the graph returns."""
-        return (self._last,)
-
-    def _may(self, share: float) -> bool:
-        return self.choice.random() < share
-
-    def _op(self, name: str, *args: Any) -> Any:
-        return self.recorder.op(name, *args)
-
-    def _shape(self, value: Any) -> tuple[int, ...]:
-        return tuple(self.recorder.value(value).shape)
 
     def _input(self) -> Any:
         lead = self.choice.choice(((), (), (2,), (3, 2)))

@@ -8,7 +8,6 @@ The share is that of the rate at which the same card copies a gibibyte in the sa
 must be moved (inputs, weights and results, once each) over time and that rate.
 """
 
-import argparse
 import json
 import statistics
 import sys
@@ -17,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from benchmarks.fusion import steps
 
 LEAST_SHARE = 0.9
 LEAST_OVER_COMPILED = 1.0
@@ -103,17 +104,7 @@ def get_init_inputs():
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do one of the three steps; 0 when all outputs were right and the goals are met."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("step", choices=("make", "time", "show"))
-    parser.add_argument("--sources", type=Path)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--target", default="nvidia-h200")
-    parser.add_argument("--tiles", type=int, default=4, help="files of each plan")
-    options, others = parser.parse_known_args(arguments)
-    needed = {"make": ("sources",), "time": ("sources", "out"), "show": ("out",)}[options.step]
-    missing = [f"--{each}" for each in needed if getattr(options, each) is None]
-    if missing or (others and options.step != "time"):
-        parser.error(f"missing: {missing}" if missing else f"unknown: {others}")
+    options, others = steps.parse(steps.parser(__doc__, tiles=4), arguments)
     if options.step == "make":
         make(options.sources, options.target, options.tiles)
         return 0

@@ -21,8 +21,9 @@ from statistics import median
 from typing import Any
 
 import torch
-import triton
 
+from benchmarks.fusion.clock import Clock
+from benchmarks.fusion.clock import card_facts
 from knowledge.pair_runner import Run
 from knowledge.pair_runner import difference
 from knowledge.pair_runner import load_run
@@ -30,8 +31,6 @@ from knowledge.pair_runner import make_inputs
 
 ROOT = Path(__file__).parents[2]
 PLAN = Path(__file__).parent / "plan.json"
-FLUSH_BYTES = 1 << 30
-"""Overwritten before each call: more than any cache, and work that hides the host's launches."""
 MIN_TURNS = 5
 MAX_TURNS = 60
 DEVICE = "cuda"
@@ -52,21 +51,19 @@ def main() -> int:
         return 0
     trouble = compile_all(pairs, options.processes)
     compiled = time.perf_counter()
-    flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device=DEVICE)
-    results = [timed(each, flush, options.seconds) for each in pairs]
+    clock = Clock(DEVICE)
+    results = [timed(each, clock, options.seconds) for each in pairs]
     ended = time.perf_counter()
     body = {
         "date": options.date,
-        "card": torch.cuda.get_device_name(),
-        "driver": _driver(),
-        "torch": torch.__version__,
-        "triton": triton.__version__,
+        "card": card_facts(DEVICE),
         "python": platform.python_version(),
         "method": (
-            "events around run(); a GiB overwritten before each call; sides in turn, order swapped "
-            "each time; ratio is the median of before/after of neighbours, low and high its "
-            "quartiles"
+            "events around run(), enqueued while the card is still busy; cold caches; sides in "
+            "turn, order swapped each time; ratio is the median of before/after of neighbours, low "
+            "and high its quartiles"
         ),
+        "calls_with_host_time": clock.late,
         "compile_seconds": round(compiled - started, 1),
         "timing_seconds": round(ended - compiled, 1),
         "compile_trouble": trouble,
@@ -129,7 +126,7 @@ def _inputs(pair: Pair) -> tuple[list[Any], list[Any]]:
     return one, [each.clone() for each in one]
 
 
-def timed(pair: Pair, flush: Any, seconds: float) -> dict[str, Any]:
+def timed(pair: Pair, clock: Clock, seconds: float) -> dict[str, Any]:
     """Compare the answers of a pair and time its sides in turn."""
     head = {"pair": pair["name"], "recipes": pair["recipes"], "sizes": pair["large"]}
     try:
@@ -142,7 +139,7 @@ def timed(pair: Pair, flush: Any, seconds: float) -> dict[str, Any]:
         calls = [
             lambda run=run, each=each: run(*each) for run, each in zip(runs, given, strict=True)
         ]
-        return {**head, "trouble": "", **summary(*_turns(calls, flush, seconds))}
+        return {**head, "trouble": "", **summary(*_turns(calls, clock, seconds))}
     except Exception as error:  # noqa: BLE001 - one broken pair must not end the run
         return {**head, "trouble": f"{type(error).__name__}: {error}"[:500]}
     finally:
@@ -150,7 +147,7 @@ def timed(pair: Pair, flush: Any, seconds: float) -> dict[str, Any]:
 
 
 def _turns(
-    calls: Sequence[Callable[[], Any]], flush: Any, seconds: float
+    calls: Sequence[Callable[[], Any]], clock: Clock, seconds: float
 ) -> tuple[list[float], list[float]]:
     """Return milliseconds of both sides, turn by turn."""
     found: tuple[list[float], list[float]] = ([], [])
@@ -161,13 +158,7 @@ def _turns(
         if turn >= MIN_TURNS and time.perf_counter() > until:
             break
         for side in (0, 1) if turn % 2 == 0 else (1, 0):
-            flush.zero_()
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            start.record()
-            calls[side]()
-            end.record()
-            end.synchronize()
-            found[side].append(start.elapsed_time(end))
+            found[side].append(clock.once(calls[side]) * 1e-3)
     return found
 
 
@@ -191,16 +182,6 @@ def _line(result: dict[str, Any]) -> str:
         f"{result['pair']:34} {result['before_ms']:9.4f} ms {result['after_ms']:9.4f} ms "
         f"{result['ratio']:7.3f}x ({result['low']:.3f} to {result['high']:.3f})"
     )
-
-
-def _driver() -> str:
-    done = subprocess.run(
-        ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.split("\n")[0].strip()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Run as ``python -m benchmarks.level2.capture [--out capture.json]``.
 
 import argparse
 import json
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,9 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from bench_workers.host.capture import Capturing
-from bench_workers.host.sessions import Deadlines
-from bench_workers.host.sessions import Sessions
-from bench_workers.sandbox.layers import best_layer
+from benchmarks.level2.capturing import capturing
 from benchmarks.level2.load import OperatorGraph
 from benchmarks.level2.load import load_graphs
 from benchmarks.level2.load import source
@@ -55,12 +52,12 @@ def workload_of(graph: OperatorGraph) -> Workload:
     return Workload("level2", "level2", inputs, (), None, {})
 
 
-def rows(capturing: Capturing, mode: Mode) -> Iterator[Row]:
+def rows(opened: Capturing, mode: Mode) -> Iterator[Row]:
     """Yield a row per graph."""
     for graph in load_graphs():
         started = time.monotonic()
         file = SourceFile(f"graph_{graph.id}.py", source(graph))
-        found = capturing.capture(file, workload_of(graph), mode).outcome
+        found = opened.capture(file, workload_of(graph), mode).outcome
         seconds = time.monotonic() - started
         if isinstance(found, Graph):
             operators = tuple(each.op for each in found.nodes)
@@ -78,14 +75,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, help="write the rows as JSON here")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        sessions = Sessions("cpu", layer=best_layer(), work_directory=Path(folder), spares=0)
-        capturing = Capturing(sessions, Deadlines())
-        try:
-            found = [row for mode in get_args(Mode) for row in rows(capturing, mode)]
-        finally:
-            capturing.close()
-            sessions.close()
+    with capturing() as opened:
+        found = [row for mode in get_args(Mode) for row in rows(opened, mode)]
     for row in found:
         said = "; ".join(row.refusals) or " ".join(row.operators)
         kind = "REFUSED " if row.refusals else "captured"

@@ -1,12 +1,10 @@
 """Folds along rows and down columns: how they read, and that they are right."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.xeforge.fusion.emit.triton.interpreted import printed_by
 from tests.xeforge.fusion.emit.triton.sources import TARGET
 from xeforge.fusion.emit.triton.file import emit
 from xeforge.fusion.front.graph import Graph
@@ -17,23 +15,13 @@ from xeforge.fusion.fuse.machine import H200
 from xeforge.fusion.fuse.search import search
 from xeforge.fusion.lower.program import lower
 
-ROOT = Path(__file__).resolve().parents[5]
 CHILD = Path(__file__).with_name("fold_values.py")
 TOLERANCES = {"float32": 1e-6, "float16": 1e-3}
 
 
 @pytest.fixture(scope="module")
 def values():
-    done = subprocess.run(
-        [sys.executable, CHILD],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return printed_by(CHILD)
 
 
 @pytest.mark.parametrize("dtype", sorted(TOLERANCES))

@@ -1,13 +1,11 @@
 """Every scalar function against its meaning, special values included."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.xeforge.fusion.emit.triton.interpreted import printed_by
 from xeforge.fusion.emit.triton.scalar import HELPERS
 from xeforge.fusion.emit.triton.scalar import INFIX
 from xeforge.fusion.emit.triton.scalar import MEMBERS
@@ -15,7 +13,6 @@ from xeforge.fusion.emit.triton.scalar import helper_name
 from xeforge.fusion.emit.triton.scalar import helper_source
 from xeforge.fusion.functions import FUNCTIONS
 
-ROOT = Path(__file__).resolve().parents[5]
 CHILD = Path(__file__).with_name("function_values.py")
 TOLERANCES = {"float64": 1e-13, "float32": 3e-6, "float16": 3e-3}
 WORDS = {"neg", "not", "cast"}
@@ -24,16 +21,7 @@ WORDS = {"neg", "not", "cast"}
 
 @pytest.fixture(scope="module")
 def values():
-    done = subprocess.run(
-        [sys.executable, CHILD],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return printed_by(CHILD)
 
 
 @pytest.mark.parametrize("dtype", sorted(TOLERANCES))
