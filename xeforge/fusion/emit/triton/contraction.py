@@ -17,6 +17,7 @@ from xeforge.fusion.emit.triton.kernel import HostDescriptor
 from xeforge.fusion.emit.triton.kernel import Kernel
 from xeforge.fusion.emit.triton.pad import padded_k
 from xeforge.fusion.emit.triton.statements import group_sizes
+from xeforge.fusion.emit.triton.statements import stores_halves
 from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.text import Lines
 from xeforge.fusion.emit.triton.text import Names
@@ -112,7 +113,8 @@ class _Contraction:
         spans = (layout.batch, layout.m, layout.n)
         self._k = Span(names.fresh("k"), tuple(group.axes["k"]), is_block=True)
         frame = Frame(names, (*spans, self._k))
-        self.values = Values(frame, names, arrays, self.lines)
+        is_short = stores_halves(group, arrays)
+        self.values = Values(frame, names, arrays, self.lines, is_short=is_short)
         self._is_long = needs_64_bits(*group_sizes(group, program))
         self._described: dict[str, str] = {}
         self._results: dict[str, tuple[str, bool]] = {}

@@ -13,6 +13,7 @@ from xeforge.fusion.emit.triton.kernel import Config
 from xeforge.fusion.emit.triton.kernel import Kernel
 from xeforge.fusion.emit.triton.statements import finish
 from xeforge.fusion.emit.triton.statements import group_sizes
+from xeforge.fusion.emit.triton.statements import stores_halves
 from xeforge.fusion.emit.triton.text import Lines
 from xeforge.fusion.emit.triton.text import Names
 from xeforge.fusion.emit.triton.text import scoped
@@ -50,7 +51,8 @@ def emit_flat(group: Group, program: Program) -> Kernel:
     inside = names.fresh("inside") if count % size else None
     span = Span(point, tuple(axes), is_block=True, inside=inside)
     arrays = program.arrays_by_name()
-    values = Values(Frame(names, (span,)), names, arrays, lines, forces_blocks=True)
+    frame, is_short = Frame(names, (span,)), stores_halves(group, arrays)
+    values = Values(frame, names, arrays, lines, forces_blocks=True, is_short=is_short)
     is_long = needs_64_bits(count + size, *group_sizes(group, program))
     start = "tl.program_id(0).to(tl.int64)" if is_long else "tl.program_id(0)"
     lines.add(f"{point} = {start} * {block} + tl.arange(0, {block})")

@@ -20,6 +20,7 @@ from xeforge.fusion.emit.triton.shapes import Shape
 from xeforge.fusion.emit.triton.shapes import shape_of
 from xeforge.fusion.emit.triton.statements import finish
 from xeforge.fusion.emit.triton.statements import group_sizes
+from xeforge.fusion.emit.triton.statements import stores_halves
 from xeforge.fusion.emit.triton.statements import tile_term
 from xeforge.fusion.emit.triton.statements import varies_along
 from xeforge.fusion.emit.triton.target import TritonTarget
@@ -95,7 +96,8 @@ class _Rows:
         self._column = Span(self._names.fresh("column"), walk.columns, is_block=True)
         frame = Frame(self._names, (self._row, self._column))
         arrays = program.arrays_by_name()
-        self.values = Values(frame, self._names, arrays, self.lines)
+        is_short = stores_halves(group, arrays)
+        self.values = Values(frame, self._names, arrays, self.lines, is_short=is_short)
         self._varied: set[str] = set()
 
     def write(self) -> None:

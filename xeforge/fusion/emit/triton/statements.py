@@ -1,16 +1,19 @@
 """What all families do with a statement: compute it, keep its value, store it."""
 
 import math
+from collections.abc import Mapping
 from collections.abc import Sequence
 
 from xeforge.fusion.emit.triton.frame import Span
 from xeforge.fusion.emit.triton.values import Text
 from xeforge.fusion.emit.triton.values import Values
+from xeforge.fusion.emit.triton.words import HALVES
 from xeforge.fusion.emit.triton.words import identity
 from xeforge.fusion.emit.triton.words import language_dtype
 from xeforge.fusion.functions import cast
 from xeforge.fusion.functions import children
 from xeforge.fusion.functions import dtype_of
+from xeforge.fusion.ir import Array
 from xeforge.fusion.ir import Expr
 from xeforge.fusion.ir import Position
 from xeforge.fusion.ir import Program
@@ -45,6 +48,11 @@ def finish(stmt: Stmt, text: Text | None, values: Values, over: Sequence[Span] |
         offset, mask = values.place(stmt.output, stmt.write_constraints(), over)
         masked = "" if mask is None else f", mask={mask}"
         values.lines.add(f"tl.store({offset}, {values.held[array].code}{masked})")
+
+
+def stores_halves(group: Group, arrays: Mapping[str, Array]) -> bool:
+    """Say whether all that leaves a kernel is rounded to 16 bits, so that few digits count."""
+    return all(arrays[name].dtype in HALVES for name in group.stored)
 
 
 def tile_term(stmt: Stmt, values: Values, *, along: Span, tile: str, varied: set[str]) -> Text:

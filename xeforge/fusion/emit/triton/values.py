@@ -77,6 +77,7 @@ class Values:
         padding: Whether masked loads give zero, as products need it.
         forces_blocks: Whether loops count in plain Python numbers under the interpreter, so that
             whatever depends on them alone must be made a block.
+        is_short: Whether functions need no more digits than 16-bit formats have.
     """
 
     frame: Frame
@@ -89,6 +90,7 @@ class Values:
     pointers: dict[str, str] = field(default_factory=dict)
     padding: bool = False
     forces_blocks: bool = False
+    is_short: bool = False
 
     def on(self, frame: Frame) -> "Values":
         """Return the same kernel seen from other positions, with nothing in registers."""
@@ -266,7 +268,7 @@ class _Writer:
         return self._cast(text, "float32", dtype) if is_half else text
 
     def _applied(self, expr: Call, args: list[Text], dtype: str) -> Text:
-        helper = helper_name(expr.function, dtype)
+        helper = helper_name(expr.function, dtype, is_short=self._values.is_short)
         if helper is not None:
             self._values.helpers.add(helper)
         words = MEMBERS[expr.function] if helper is None else f"_{helper}"
