@@ -50,7 +50,8 @@ SHORT: Mapping[str, Helper] = {
     "log1p_short": Helper(
         "x",
         (
-            "return tl.where(tl.abs(x) < 0.004, x * (1.0 - 0.5 * x), tl.log2(1.0 + x) * 0.6931471805599453)",
+            "far = tl.log2(1.0 + x) * 0.6931471805599453",
+            "return tl.where(tl.abs(x) < 0.004, x * (1.0 - 0.5 * x), far)",
         ),
     ),
     "expm1_short": Helper(
