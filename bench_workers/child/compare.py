@@ -113,7 +113,7 @@ def _shape_differs(got: torch.Tensor, expected: torch.Tensor) -> dict[str, Any]:
         "max_abs_error": "inf",
         "error": "inf",
         "reference_error": None,
-        "scale": number(float(_largest(expected, torch.isfinite(expected)))),
+        "scale": number(float(_largest(expected.masked_fill(~torch.isfinite(expected), 0.0)))),
     }
 
 
@@ -135,26 +135,35 @@ def _values(
     got: torch.Tensor, expected: torch.Tensor, own: torch.Tensor, rtol: float, atol: float
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Return which elements are wrong, and numbers that are still on the device."""
+    # Each pass over a large output in float64 is most of the time there is: sizes are kept, and
+    # what does not count is masked, never gathered.
     wide = got.double()
+    size = expected.abs()
+    finite_expected = size < math.inf
     error = (wide - expected).abs_()
-    finite_expected = torch.isfinite(expected)
+    right = error <= (size * rtol).add_(atol)
+    right &= finite_expected
     # Where the reference itself leaves the range of its format, its answer there is right, too.
     nan_got, nan_expected = _nan(got), _nan(expected) | _nan(own)
-    right = error <= expected.abs().mul_(rtol).add_(atol)
-    right &= finite_expected
     right |= (wide == expected) | (nan_got & nan_expected)
     right |= (wide == own.double()) & torch.isinf(_plain(own))
-    wrong = ~right
-    finite = torch.isfinite(wide) & finite_expected
+    finite = torch.isfinite(_plain(got)) & finite_expected
     error.masked_fill_(~finite, 0.0)
-    return wrong, {
-        "wrong_count": wrong.sum(),
+    size.masked_fill_(~finite_expected, 0.0)
+    is_safe = _squares_fit(got.dtype) and _squares_fit(own.dtype)
+    return ~right, {
+        "wrong_count": right.numel() - right.sum(),
         "nan_count": nan_got.sum(),
         "expected_nan_count": nan_expected.sum(),
-        "max_abs_error": _largest(error, None),
-        "error": _relative(error, expected, finite),
-        "scale": _largest(expected, finite_expected),
+        "max_abs_error": _largest(error),
+        "scale": _largest(size),
+        "error": _relative(error, size.masked_fill_(~finite, 0.0), finite, is_safe=is_safe),
     }
+
+
+def _squares_fit(dtype: torch.dtype) -> bool:
+    """Say whether squares of a format's numbers neither overflow nor vanish in float64."""
+    return dtype != torch.float64
 
 
 def _first_wrong(
@@ -178,30 +187,34 @@ def _first_wrong(
 
 def _error_of(got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     finite = torch.isfinite(got) & torch.isfinite(expected)
-    return _relative((got - expected).masked_fill_(~finite, 0.0), expected, finite)
+    error = (got - expected).masked_fill_(~finite, 0.0)
+    return _relative(error, expected.masked_fill(~finite, 0.0), finite, is_safe=False)
 
 
-def _relative(error: torch.Tensor, expected: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
+def _relative(
+    error: torch.Tensor, size: torch.Tensor, finite: torch.Tensor, *, is_safe: bool
+) -> torch.Tensor:
     """Return the root mean square error relative to the expectation's root mean square.
 
     Args:
         error: Zero where it does not count.
-        expected: In float64.
+        size: The expectation in float64, zero where it does not count; the sign is not used.
         finite: What counts.
+        is_safe: Whether squares fit; otherwise both are divided by the largest first.
     """
-    # Masked and never gathered: on a large output that is most of the time of a comparison.
-    counted = expected.masked_fill(~finite, 0.0)
-    scale = _largest(counted, None)
-    # Squares of what is divided by the largest neither overflow nor vanish.
-    scale = torch.where(scale > 0.0, scale, 1.0)
-    wrong = torch.linalg.vector_norm(error / scale)
-    size = torch.linalg.vector_norm(counted / scale)
-    return wrong / torch.where(size > 0.0, size, finite.sum().clamp(min=1).double().sqrt())
+    if not is_safe:
+        scale = _largest(size)
+        scale = torch.where(scale > 0.0, scale, 1.0)
+        error, size = error / scale, size / scale
+    wrong = torch.linalg.vector_norm(error)
+    whole = torch.linalg.vector_norm(size)
+    found = wrong / torch.where(whole > 0.0, whole, finite.sum().clamp(min=1).double().sqrt())
+    # The expectation may lie far outside the range of its format; then the largest ones decide.
+    return torch.where(torch.isfinite(whole), found, _largest(error) / _largest(size))
 
 
-def _largest(tensor: torch.Tensor, finite: torch.Tensor | None) -> torch.Tensor:
-    """Return the largest magnitude where `finite` is true; None: everywhere."""
+def _largest(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the largest magnitude."""
     if tensor.numel() == 0:
         return torch.zeros((), dtype=torch.float64, device=tensor.device)
-    size = tensor.abs()
-    return (size if finite is None else size.masked_fill_(~finite, 0.0)).max()
+    return torch.linalg.vector_norm(tensor, ord=math.inf)

@@ -5,6 +5,7 @@ import json
 from collections import OrderedDict
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from typing import Any
 
 import loading
@@ -23,6 +24,10 @@ _IN_USE = 2
 """One case is prepared while the outputs of the one before are still to be compared."""
 _KEPT_SHARE = 8
 """Answers may take this part of the device's memory where that is more."""
+_HOST = "cpu"
+_SMALL_BYTES = 1 << 20
+"""A case that takes less is kept, exported and compared by the host alone: on the device each of
+its small steps would wait for a turn while the candidate works there."""
 
 
 @dataclass(slots=True)
@@ -69,7 +74,7 @@ def _prepare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     cases = _cases(session)
     key = case_key(payload)
     if key not in cases:
-        cases[key] = _answer(session, payload)
+        cases[key] = _settled(_answer(session, payload))
         room = max(_KEPT_BYTES, session.device.properties()["memory_bytes"] // _KEPT_SHARE)
         while len(cases) > _IN_USE and sum(each.size_bytes() for each in cases.values()) > room:
             cases.popitem(last=False)
@@ -126,6 +131,20 @@ def _answer(session: Any, payload: dict[str, Any]) -> Answered:
     if payload.get("is_reference"):
         answered.wide = evaluate_wide(session, payload, model, answered)
     return answered
+
+
+def _settled(answered: Answered) -> Answered:
+    """Bring everything of a small case to the host."""
+    if answered.size_bytes() >= _SMALL_BYTES:
+        return answered
+    wide = answered.wide
+    return replace(
+        answered,
+        inputs=[_moved(each, _HOST) for each in answered.inputs],
+        state={name: own_copy(each, _HOST) for name, each in answered.state.items()},
+        own=[own_copy(each, _HOST) for each in answered.own],
+        wide=None if wide is None else [own_copy(each, _HOST) for each in wide],
+    )
 
 
 def begin(session: Any, payload: dict[str, Any]) -> tuple[Answered, Any]:
@@ -249,9 +268,9 @@ def export(session: Any, sets: list[list[Any]], state: dict[str, torch.Tensor]) 
 def _compare(session: Any, payload: dict[str, Any]) -> dict[str, Any]:
     """Compare outputs in shared memory with the oracle's of a case."""
     answered = _cases(session)[case_key(payload)]
-    device = session.device.name
     outputs, differing = [], 0
     for index, (record, own) in enumerate(zip(payload["outputs"], answered.own, strict=False)):
+        device = str(own.device)
         got = session.answers.copy_out(record, device)
         repeated = payload.get("again") or []
         again = session.answers.copy_out(repeated[index], device) if index < len(repeated) else None

@@ -226,6 +226,8 @@ class BenchEvaluator:
                 ).run(driver)
                 for workload in workloads
             ]
+            # Nothing is timed any more: those of the next step have the longest time to open.
+            self._sessions.open_ahead(self._opened_ahead())
             results = tuple(each() for each in pending)
             undo.pop_all()
             self._keep_caches({first: baseline, second: candidate})
@@ -264,7 +266,7 @@ class BenchEvaluator:
         """Return how many children shall have an open device: each takes memory of it.
 
         Those of this step were opened while the last one was examined; those of the next one open
-        beside this examination, where nothing is timed.
+        from the end of one timing to the start of the next, where nothing is timed.
         """
         if self._card is None:
             return 0

@@ -32,6 +32,8 @@ from xeforge.errors import OutOfHostResources
 from xeforge.errors import PlatformError
 
 Role = Literal["prepare", "oracle", "run"]
+_BESIDE = 4
+"""Children that open or end at once: two of the next step, two of the last."""
 _OPEN_SECONDS = 120.0
 _MOST_SHARED_BYTES = 64 << 30
 LANES = 2
@@ -207,7 +209,7 @@ class Sessions:
         self._ahead = {"run": spares, "build": builders}
         self._warm: dict[tuple[Backend, bool], WarmChildren] = {}
         self._lock = threading.Lock()
-        self._reaper = ThreadPoolExecutor(2, thread_name_prefix="session-end")
+        self._reaper = ThreadPoolExecutor(_BESIDE, thread_name_prefix="session")
         self._ending: list[Future[None]] = []
         self._opened: deque[Future[Session]] = deque()
         self._warm_for("run")  # it gets warm while the job is read

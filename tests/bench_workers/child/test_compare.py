@@ -147,3 +147,19 @@ answer["wrong"], answer["error"] = evidence["wrong_count"], evidence["error"]
     assert answer["fetched"] == ["tolist"]
     assert answer["wrong"] == 0
     assert answer["error"] == 0.0
+
+
+def test_errors_have_a_size_where_squares_leave_float64(interpreter):
+    answer = compared(
+        interpreter,
+        """
+wide = torch.tensor([1e300, 1.0], dtype=torch.float64)
+own = wide.float()  # beyond its range
+answer["beyond"], _ = run(torch.tensor([1.0, 1.0]), own, wide=wide)
+tiny = torch.tensor([1e-200, 2e-200], dtype=torch.float64)
+answer["tiny"], _ = run(1.5 * tiny, tiny, wide=tiny)
+""",
+    )
+    assert answer["beyond"]["error"] == pytest.approx(1.0)
+    assert answer["beyond"]["scale"] == 1e300
+    assert answer["tiny"]["error"] == pytest.approx(0.5)
