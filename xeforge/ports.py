@@ -8,6 +8,8 @@ from dataclasses import field
 from typing import Literal
 from typing import Protocol
 
+from xeforge.domain.advice import AdviceQuestion
+from xeforge.domain.advice import Advised
 from xeforge.domain.attempt import Attempt
 from xeforge.domain.candidate import Candidate
 from xeforge.domain.case import Case
@@ -17,6 +19,7 @@ from xeforge.domain.device import Ceilings
 from xeforge.domain.device import Device
 from xeforge.domain.events import Described
 from xeforge.domain.events import Event
+from xeforge.domain.events import Skipped
 from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.evidence import Evidence
 from xeforge.domain.history import History
@@ -29,6 +32,8 @@ from xeforge.domain.samples import PairedSamples
 from xeforge.domain.spending import Spending
 from xeforge.domain.submission import SourceFile
 from xeforge.domain.trial import Trial
+from xeforge.domain.wins import WinRecord
+from xeforge.domain.wins import WinsByDevice
 
 
 class Clock(Protocol):
@@ -88,6 +93,28 @@ class JobStore(Protocol):
         """Give a lease back without a result; a stale one is ignored."""
         ...
 
+    def wins(self) -> WinsByDevice:
+        """Return how often each recipe paid, over all jobs.
+
+        Counted are the `effects` of recorded verdicts, together with the event that brings them;
+        those of a confirmation replace what the same candidate's trial said.
+        """
+        ...
+
+
+class Advice(Protocol):
+    """Where proposers learn what is known to help."""
+
+    def advise(self, question: AdviceQuestion) -> Advised:
+        """Return the recipes that fit, best first, and what was left out, with reasons.
+
+        Same question, same answer.
+
+        Raises:
+            BadKernel: The kernel cannot be read.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Captured:
@@ -137,6 +164,8 @@ class Assignment:
         state_mismatch: How the submitted kernel's ``state_dict`` differs from the reference's;
             empty: not.
         capture: Exports the reference; None: nothing here can.
+        advice: Says what is known to help; None: nobody does.
+        wins: How often advice paid on this device before the job began, by recipe id.
     """
 
     stage: str
@@ -153,6 +182,8 @@ class Assignment:
     checked: tuple[Workload, ...] = ()
     state_mismatch: str = ""
     capture: Capture | None = None
+    advice: Advice | None = None
+    wins: Mapping[str, WinRecord] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +195,27 @@ class Proposal:
         because: What was changed and why, one sentence.
         settings: Knob values it sets; empty for rewrites.
         scope: For which inputs the change holds, in words; empty: for all.
+        recipes: Advice of the knowledge base that it carries out, as ``pack.recipe``.
     """
 
     source: str
     because: str
     settings: dict[str, int]
     scope: str = ""
+    recipes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Proposals, with what was left out on advice.
+
+    Attributes:
+        proposals: Most promising first; empty: no more.
+        skipped: Changes that could have been made.
+    """
+
+    proposals: tuple[Proposal, ...]
+    skipped: tuple[Skipped, ...] = ()
 
 
 class Proposer(Protocol):
@@ -180,7 +226,7 @@ class Proposer(Protocol):
         """Name in logs and trials."""
         ...
 
-    def propose(self, assignment: Assignment) -> Sequence[Proposal] | Declined:
+    def propose(self, assignment: Assignment) -> Sequence[Proposal] | Batch | Declined:
         """Return at most ``assignment.limit`` proposals, most promising first; none: no more."""
         ...
 

@@ -3,19 +3,24 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from xeforge.adapters.local_worker import IsAlive
 from xeforge.domain.attempt import Attempt
+from xeforge.domain.candidate import Candidate
 from xeforge.domain.events import Analyzed
+from xeforge.domain.events import Confirmed
 from xeforge.domain.events import Described
 from xeforge.domain.events import Finished
 from xeforge.domain.events import Gated
 from xeforge.domain.events import JobOutcome
 from xeforge.domain.events import Judged
 from xeforge.domain.events import Planned
+from xeforge.domain.events import Proposed
 from xeforge.domain.events import Resumed
+from xeforge.domain.events import Skipped
 from xeforge.domain.events import Voided
 from xeforge.domain.history import History
 from xeforge.domain.issue import Issue
@@ -29,6 +34,9 @@ from xeforge.domain.verdict import Grade
 from xeforge.domain.verdict import Interval
 from xeforge.domain.verdict import Outcome
 from xeforge.domain.verdict import Verdict
+from xeforge.domain.wins import Effect
+from xeforge.domain.wins import RecipeEffect
+from xeforge.domain.wins import WinRecord
 from xeforge.errors import BadRequest
 from xeforge.errors import LeaseLost
 from xeforge.errors import StoreConflict
@@ -57,7 +65,14 @@ PROBLEM = Problem(
 EVENTS = (
     Described(("float16[4, 8]",), ("weight",)),
     Analyzed((Issue("unfused", Severity.SPEED, "two kernels", 3),)),
-    Planned(("fusion",), ("fusion: two kernels",)),
+    Planned(("fusion",), ("fusion: two kernels",), {"fusion.one": WinRecord(3, 1, 2, 2)}),
+    Proposed(
+        "fusion",
+        "recipe_apply",
+        0,
+        (Candidate("t1", "t0", "fusion", "recipe_apply", "x", "", {}, recipes=("fusion.one",)),),
+        skipped=(Skipped("drop_masks", ("memory.two",), "does not apply: has_masks"),),
+    ),
     Gated("t1", ()),
     Judged(
         Trial(
@@ -65,12 +80,26 @@ EVENTS = (
             "t0",
             Verdict(Outcome.ACCEPTED, "1.5x", grade=Grade.MEASURED),
             ratio=Interval(1.5, 1.4, 1.6),
-        )
+        ),
+        (RecipeEffect("tiles.group_tile_rows", "nvidia-h200", Effect.WON),),
     ),
     Voided("run:t2", "DEVICE_LOST", "no answer"),
     Resumed(),
     Finished(JobOutcome.IMPROVED, "t1", "1.5x"),
 )
+
+
+TRIAL = Trial("t1", "t0", Verdict(Outcome.ACCEPTED, "1.5x", grade=Grade.MEASURED))
+
+
+def judge(
+    store: JobStore, job: str, candidate: str, effect: Effect, *recipes: str, device="nvidia-h200"
+) -> Attempt:
+    """Record a verdict that says something about recipes."""
+    attempt = store.lease(job, f"judge:{candidate}", worker="a", seconds=30)
+    effects = tuple(RecipeEffect(each, device, effect) for each in recipes)
+    store.record(attempt, Judged(replace(TRIAL, candidate=candidate), effects))
+    return attempt
 
 
 class FakeClock:
@@ -235,6 +264,64 @@ class JobStoreSuite:
             store.lease("j1", "describe", worker="b", seconds=30)
         store.release(attempt)
         assert len(store.history("j1").records) == 1
+
+    def test_a_new_store_has_seen_no_wins(self, store: JobStore) -> None:
+        assert store.wins() == {}
+
+    def test_effects_of_verdicts_are_added_up_over_jobs(self, store: JobStore) -> None:
+        store.create("j2", PROBLEM)
+        judge(store, "j1", "t1", Effect.WON, "a.one", "a.two")
+        judge(store, "j1", "t2", Effect.LOST, "a.two")
+        judge(store, "j2", "t1", Effect.WON, "a.two")
+        judge(store, "j2", "t2", Effect.ESTIMATED_FASTER, "a.one", device="intel-b580")
+        judge(store, "j2", "t3", Effect.ESTIMATED_NO_FASTER, "a.one", device="intel-b580")
+        found = store.wins()
+        assert found == {
+            "intel-b580": {"a.one": WinRecord(0, 0, 2, 1)},
+            "nvidia-h200": {"a.one": WinRecord(1, 1), "a.two": WinRecord(3, 2)},
+        }
+        assert [list(each) for each in found.values()] == [["a.one"], ["a.one", "a.two"]]
+
+    def test_a_trial_counts_once_however_often_it_is_recorded(
+        self, store: JobStore, clock: FakeClock
+    ) -> None:
+        attempt = judge(store, "j1", "t1", Effect.WON, "a.one")
+        with pytest.raises(StoreConflict):
+            store.record(attempt, Judged(TRIAL, (RecipeEffect("a.one", "d", Effect.WON),)))
+        clock.advance(seconds=31)
+        with pytest.raises(StoreConflict):
+            store.lease("j1", "judge:t1", worker="b", seconds=30)
+        assert store.wins() == {"nvidia-h200": {"a.one": WinRecord(1, 1)}}
+
+    def test_a_verdict_that_is_not_recorded_does_not_count(
+        self, store: JobStore, clock: FakeClock
+    ) -> None:
+        old = store.lease("j1", "judge:t1", worker="a", seconds=30)
+        clock.advance(seconds=31)
+        store.lease("j1", "judge:t1", worker="b", seconds=30)
+        with pytest.raises(LeaseLost):
+            store.record(old, Judged(TRIAL, (RecipeEffect("a.one", "d", Effect.WON),)))
+        assert store.wins() == {}
+
+    @pytest.mark.parametrize(
+        ("effect", "record"), [(Effect.LOST, WinRecord(1, 0)), (Effect.NOT_COUNTED, None)]
+    )
+    def test_a_confirmation_takes_back_what_the_trial_said(
+        self, store: JobStore, effect: Effect, record: WinRecord | None
+    ) -> None:
+        judge(store, "j1", "t1", Effect.WON, "a.one")
+        judge(store, "j1", "t2", Effect.WON, "a.two")
+        attempt = store.lease("j1", "confirm:t1", worker="a", seconds=30)
+        changed = (RecipeEffect("a.one", "nvidia-h200", effect),)
+        store.record(attempt, Confirmed(TRIAL, (), (), changed))
+        expected = {"a.two": WinRecord(1, 1)} | ({"a.one": record} if record else {})
+        assert store.wins() == {"nvidia-h200": expected}
+
+    def test_a_confirmation_that_holds_changes_nothing(self, store: JobStore) -> None:
+        judge(store, "j1", "t1", Effect.WON, "a.one")
+        attempt = store.lease("j1", "confirm:t1", worker="a", seconds=30)
+        store.record(attempt, Confirmed(TRIAL, (), ()))
+        assert store.wins() == {"nvidia-h200": {"a.one": WinRecord(1, 1)}}
 
     def test_of_many_threads_one_gets_the_lease(self, store: JobStore) -> None:
         def try_lease(worker: int) -> str:

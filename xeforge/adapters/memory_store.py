@@ -14,10 +14,15 @@ from xeforge.adapters.local_worker import is_worker_alive
 from xeforge.domain.attempt import Attempt
 from xeforge.domain.codec import dumps
 from xeforge.domain.codec import loads
+from xeforge.domain.events import Confirmed
 from xeforge.domain.events import Event
+from xeforge.domain.events import Judged
 from xeforge.domain.events import Recorded
 from xeforge.domain.history import History
 from xeforge.domain.problem import Problem
+from xeforge.domain.wins import RecipeEffect
+from xeforge.domain.wins import WinsByDevice
+from xeforge.domain.wins import tallied
 from xeforge.errors import BadRequest
 from xeforge.errors import LeaseLost
 from xeforge.errors import StoreConflict
@@ -30,6 +35,7 @@ class _Job:
     tokens: dict[str, int] = field(default_factory=dict)
     leases: dict[str, Attempt] = field(default_factory=dict)
     steps: set[str] = field(default_factory=set)
+    effects: dict[str, tuple[RecipeEffect, ...]] = field(default_factory=dict)
 
 
 class MemoryStore:
@@ -93,6 +99,8 @@ class MemoryStore:
             added = Recorded(len(records), attempt.step, now, stored)
             entry.history = replace(entry.history, records=(*records, added))
             entry.steps.add(attempt.step)
+            if isinstance(stored, Judged | Confirmed) and stored.effects:
+                entry.effects[stored.trial.candidate] = stored.effects
             del entry.leases[attempt.step]
             return entry.history
 
@@ -103,6 +111,17 @@ class MemoryStore:
             held = None if entry is None else entry.leases.get(attempt.step)
             if entry is not None and held is not None and held.token == attempt.token:
                 del entry.leases[attempt.step]
+
+    def wins(self) -> WinsByDevice:
+        """Return how often each recipe paid, over all jobs."""
+        with self._lock:
+            found = [
+                (each.device, each.recipe, each.effect, 1)
+                for entry in self._jobs.values()
+                for effects in entry.effects.values()
+                for each in effects
+            ]
+        return tallied(found)
 
     def _find(self, job: str) -> _Job:
         try:

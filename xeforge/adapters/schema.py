@@ -15,10 +15,11 @@ from sqlalchemy import UniqueConstraint
 from sqlalchemy import insert
 from sqlalchemy import inspect
 from sqlalchemy import select
+from sqlalchemy import update
 
 from xeforge.errors import BadRequest
 
-VERSION = 1
+VERSION = 2
 """Grows with every change of the tables or of the meaning of their contents."""
 
 METADATA = MetaData()
@@ -53,10 +54,23 @@ LEASES = Table(
     Column("expires_at_seconds", Double, nullable=False),
     PrimaryKeyConstraint("job", "step"),
 )
+RECIPE_EFFECTS = Table(
+    "recipe_effects",
+    METADATA,
+    Column("job", ForeignKey("jobs.job"), nullable=False),
+    Column("candidate", String, nullable=False),
+    Column("recipe", String, nullable=False),
+    Column("device", String, nullable=False),
+    Column("effect", String, nullable=False),
+    PrimaryKeyConstraint("job", "candidate", "recipe"),
+)
+"""Since version 2. Each row repeats what an event of the job says, so that all can be added up."""
 
 
 def prepare_tables(connection: Connection, place: str) -> None:
     """Make the tables in an empty database; check the version of one that has them.
+
+    A database of version 1 gets what it lacks: its jobs name no recipes, so nothing is counted.
 
     Runs inside the caller's write transaction, so that two processes cannot both make them.
 
@@ -79,7 +93,10 @@ def prepare_tables(connection: Connection, place: str) -> None:
             remedy="name another file for the job store",
         )
     version = connection.execute(select(SCHEMA_VERSION.c.version)).scalar_one_or_none()
-    if version != VERSION:
+    if version == 1:
+        RECIPE_EFFECTS.create(connection)
+        connection.execute(update(SCHEMA_VERSION).values(version=VERSION))
+    elif version != VERSION:
         raise BadRequest(
             f"the job store has version {version}; this XeForge reads version {VERSION}",
             file=place,

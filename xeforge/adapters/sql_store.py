@@ -30,6 +30,7 @@ from xeforge.adapters.local_worker import is_worker_alive
 from xeforge.adapters.schema import EVENTS
 from xeforge.adapters.schema import JOBS
 from xeforge.adapters.schema import LEASES
+from xeforge.adapters.schema import RECIPE_EFFECTS
 from xeforge.adapters.schema import prepare_tables
 from xeforge.adapters.sql_engine import WRITES
 from xeforge.adapters.sql_engine import let_readers_go_on
@@ -38,10 +39,15 @@ from xeforge.adapters.sql_errors import translated
 from xeforge.domain.attempt import Attempt
 from xeforge.domain.codec import dumps
 from xeforge.domain.codec import loads
+from xeforge.domain.events import Confirmed
 from xeforge.domain.events import Event
+from xeforge.domain.events import Judged
 from xeforge.domain.events import Recorded
 from xeforge.domain.history import History
 from xeforge.domain.problem import Problem
+from xeforge.domain.wins import Effect
+from xeforge.domain.wins import WinsByDevice
+from xeforge.domain.wins import tallied
 from xeforge.errors import BadRequest
 from xeforge.errors import LeaseLost
 from xeforge.errors import StoreConflict
@@ -71,6 +77,11 @@ _RELEASE = (
     update(LEASES).where(_THIS_LEASE, LEASES.c.token == bindparam("token_")).values(worker=None)
 )
 _DROP_LEASE = delete(LEASES).where(_THIS_LEASE)
+_DROP_EFFECTS = delete(RECIPE_EFFECTS).where(
+    RECIPE_EFFECTS.c.job == _JOB, RECIPE_EFFECTS.c.candidate == bindparam("candidate_")
+)
+_EFFECT_KEY = (RECIPE_EFFECTS.c.device, RECIPE_EFFECTS.c.recipe, RECIPE_EFFECTS.c.effect)
+_COUNT_EFFECTS = select(*_EFFECT_KEY, func.count()).group_by(*_EFFECT_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +182,8 @@ class SqlStore:
             if held is None or held.worker is None or held.token != attempt.token:
                 raise LeaseLost(f"the lease on step {attempt.step} of job {attempt.job} is gone")
             _append(connection, attempt, type(event).__name__, body, self._clock.now_seconds())
+            if isinstance(event, Judged | Confirmed):
+                _count(connection, attempt.job, event)
             rows = _rows_after(connection, attempt.job, known)
         return self._extended(known, rows)
 
@@ -179,6 +192,12 @@ class SqlStore:
         where = {"job_": attempt.job, "step_": attempt.step, "token_": attempt.token}
         with self._writing() as connection:
             connection.execute(_RELEASE, where)
+
+    def wins(self) -> WinsByDevice:
+        """Return how often each recipe paid, over all jobs."""
+        with self._reading() as connection:
+            rows = connection.execute(_COUNT_EFFECTS).all()
+        return tallied((device, recipe, Effect(effect), n) for device, recipe, effect, n in rows)
 
     def _prepare(self) -> None:
         with self._writing() as connection:
@@ -285,6 +304,25 @@ def _append(connection: Connection, attempt: Attempt, kind: str, body: str, now:
     }
     connection.execute(insert(EVENTS), row)
     connection.execute(_DROP_LEASE, {"job_": attempt.job, "step_": attempt.step})
+
+
+def _count(connection: Connection, job: str, event: Judged | Confirmed) -> None:
+    """Keep what an event says about recipes, instead of what was said of its candidate before."""
+    if not event.effects:
+        return
+    candidate = event.trial.candidate
+    connection.execute(_DROP_EFFECTS, {"job_": job, "candidate_": candidate})
+    rows = [
+        {
+            "job": job,
+            "candidate": candidate,
+            "recipe": each.recipe,
+            "device": each.device,
+            "effect": each.effect.value,
+        }
+        for each in event.effects
+    ]
+    connection.execute(insert(RECIPE_EFFECTS), rows)
 
 
 def _rows_after(connection: Connection, job: str, known: History) -> Sequence[Any]:

@@ -21,6 +21,7 @@ class Candidate:
         settings: Values of the knobs it sets, for search and display; empty for rewrites.
         scope: For which inputs its change holds, in words; all others take the path of the file
             that it was made from. Empty: for all.
+        recipes: Advice of the knowledge base that it carries out, as ``pack.recipe``.
     """
 
     id: str
@@ -31,3 +32,4 @@ class Candidate:
     because: str
     settings: Mapping[str, int]
     scope: str = ""
+    recipes: tuple[str, ...] = ()

@@ -1,6 +1,8 @@
 """The facts that may be appended to a job's history."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -17,6 +19,8 @@ from xeforge.domain.samples import Estimate
 from xeforge.domain.samples import PairedSamples
 from xeforge.domain.spending import Spending
 from xeforge.domain.trial import Trial
+from xeforge.domain.wins import RecipeEffect
+from xeforge.domain.wins import WinRecord
 
 
 class JobOutcome(StrEnum):
@@ -90,10 +94,28 @@ class Planned:
     Attributes:
         stages: Names, ordered.
         reasons: Why each stage is in or left out, ``"fusion: no proposer applies"``.
+        wins: How often each recipe paid on this device before the job began. Kept, so that a job
+            that is resumed gets the same advice whatever other jobs have recorded meanwhile.
     """
 
     stages: tuple[str, ...]
     reasons: tuple[str, ...]
+    wins: Mapping[str, WinRecord] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A change that a proposer could have made and did not, because advice speaks against it.
+
+    Attributes:
+        change: Name of the change, such as ``"drop_masks"``.
+        recipes: Recipes that it carries out.
+        reason: Why none of them applies, in words.
+    """
+
+    change: str
+    recipes: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +129,7 @@ class Proposed:
         candidates: New sources; duplicates of earlier ones were dropped.
         parent: Candidate that was to be improved.
         declined: Why there is nothing, where the proposer said so.
+        skipped: What was left out on advice; said once for each stage and proposer.
     """
 
     stage: str
@@ -115,6 +138,7 @@ class Proposed:
     candidates: tuple[Candidate, ...]
     parent: str = BASELINE_ID
     declined: Declined | None = None
+    skipped: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +180,15 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A verdict."""
+    """A verdict.
+
+    Attributes:
+        trial: The verdict with its numbers.
+        effects: What it says about the recipes that the candidate carried out; stores count it.
+    """
 
     trial: Trial
+    effects: tuple[RecipeEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +199,14 @@ class Confirmed:
         trial: Verdict and numbers of the confirmation; `against` is the baseline.
         samples: Per timed workload; empty when estimated.
         estimates: Per timed workload; empty when measured.
+        effects: What is to be counted of the candidate's recipes instead of what its trial said;
+            empty: that holds.
     """
 
     trial: Trial
     samples: tuple[PairedSamples, ...]
     estimates: tuple[Estimate, ...]
+    effects: tuple[RecipeEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

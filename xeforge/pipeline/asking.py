@@ -7,6 +7,7 @@ from xeforge.domain.candidate import Candidate
 from xeforge.domain.case import CaseKind
 from xeforge.domain.declined import Declined
 from xeforge.domain.events import Proposed
+from xeforge.domain.events import Skipped
 from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.history import History
 from xeforge.domain.problem import Workload
@@ -14,6 +15,7 @@ from xeforge.domain.steps import Propose
 from xeforge.pipeline.exercise import standing
 from xeforge.pipeline.parts import Parts
 from xeforge.ports import Assignment
+from xeforge.ports import Batch
 from xeforge.ports import Proposal
 from xeforge.verify.inputs import plan_cases
 from xeforge.verify.inputs import shapes_of
@@ -25,10 +27,11 @@ def ask(history: History, step: Propose, parts: Parts) -> Proposed:
     given = proposer.propose(_assignment(history, step, parts))
     if isinstance(given, Declined):
         return Proposed(step.stage, step.proposer, step.round, (), step.parent, given)
+    batch = given if isinstance(given, Batch) else Batch(tuple(given))
     earlier = history.candidates()
     seen = {normalised(each.source) for each in (history.baseline, *earlier)}
     fresh: list[Proposal] = []
-    for proposal in given[: step.limit]:
+    for proposal in batch.proposals[: step.limit]:
         key = normalised(proposal.source)
         if key not in seen:
             seen.add(key)
@@ -43,10 +46,19 @@ def ask(history: History, step: Propose, parts: Parts) -> Proposed:
             because=proposal.because,
             settings=proposal.settings,
             scope=proposal.scope,
+            recipes=proposal.recipes,
         )
         for number, proposal in enumerate(fresh, start=1)
     )
-    return Proposed(step.stage, step.proposer, step.round, candidates, step.parent)
+    skipped = _said_first(history, step, batch)
+    return Proposed(step.stage, step.proposer, step.round, candidates, step.parent, skipped=skipped)
+
+
+def _said_first(history: History, step: Propose, batch: Batch) -> tuple[Skipped, ...]:
+    """Return what was left out and not said in an earlier round."""
+    rounds = history.rounds(step.stage, step.proposer)
+    said = {each for event in rounds for each in event.skipped}
+    return tuple(each for each in batch.skipped if each not in said)
 
 
 def normalised(source: str) -> str:
@@ -80,6 +92,8 @@ def _assignment(history: History, step: Propose, parts: Parts) -> Assignment:
         checked=_checked(history, interpreted=is_interpreted),
         state_mismatch=history.audited.evidence.state_mismatch if history.audited else "",
         capture=parts.capture,
+        advice=parts.advice,
+        wins=history.planned.wins if history.planned else {},
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xeforge.domain.device import Device
+from xeforge.ports import Advice
 from xeforge.ports import Capture
 from xeforge.ports import Clock
 from xeforge.ports import Evaluator
@@ -30,6 +31,7 @@ class Parts:
         device: Model of accelerator to optimize for.
         clock: Where time comes from.
         capture: Exports the reference for proposers; None: nothing here can.
+        advice: Says what is known to help; None: nobody does.
         search_timing, confirm_timing: How long to measure.
     """
 
@@ -42,3 +44,4 @@ class Parts:
     search_timing: TimingPlan = SEARCH_TIMING
     confirm_timing: TimingPlan = CONFIRM_TIMING
     capture: Capture | None = None
+    advice: Advice | None = None

@@ -43,6 +43,9 @@ from xeforge.domain.trial import Trial
 from xeforge.domain.verdict import Verdict
 from xeforge.domain.verdict import VoidReason
 from xeforge.domain.verdict import void
+from xeforge.domain.wins import RecipeEffect
+from xeforge.domain.wins import effects_of
+from xeforge.domain.wins import effects_of_confirmation
 from xeforge.errors import CandidateError
 from xeforge.intake.issues import find_issues
 from xeforge.pipeline.asking import ask
@@ -79,7 +82,7 @@ def perform(history: History, step: Step, parts: Parts) -> Event:  # noqa: C901,
         case Analyze():
             return Analyzed(_issues(history, parts))
         case Plan():
-            return _plan(history)
+            return _plan(history, parts)
         case Propose():
             with READING:
                 return ask(history, step, parts)
@@ -94,7 +97,8 @@ def perform(history: History, step: Step, parts: Parts) -> Event:  # noqa: C901,
             return _run(history, step, parts)
         case Judge():
             with READING:
-                return Judged(_judge(history, step.candidate, parts))
+                trial = _judge(history, step.candidate, parts)
+            return Judged(trial, _effects(history, trial))
         case Confirm():
             return _confirm(history, step.candidate, parts)
         case Finish():
@@ -166,10 +170,16 @@ def _baseline_estimates(
         return (), (f"speed cannot be estimated: {error.message}",)
 
 
-def _plan(history: History) -> Planned:
+def _plan(history: History, parts: Parts) -> Planned:
+    """Choose stages; read what advice was worth so far, once for the whole job."""
     found = history.analyzed.issues if history.analyzed else ()
     stages, reasons = plan(history.problem.stages, {issue.type for issue in found})
-    return Planned(tuple(stages), tuple(reasons))
+    wins = parts.store.wins().get(history.problem.target, {})
+    return Planned(tuple(stages), tuple(reasons), wins)
+
+
+def _effects(history: History, trial: Trial) -> tuple[RecipeEffect, ...]:
+    return effects_of(history.candidate(trial.candidate), trial, history.problem.target)
 
 
 def _build(problem: Problem, history: History, step: Build, parts: Parts) -> BuildEvidence:
@@ -363,4 +373,6 @@ def _confirm(history: History, candidate: str, parts: Parts) -> Confirmed:
     )
     ran = Ran(candidate, BASELINE_ID, evaluator.examine(problem, source, cases), (), ())
     ran = _compared(ran, history, replace(parts.confirm_timing, seed=seed), parts)
-    return Confirmed(_judged(history, ran, (), parts), ran.samples, ran.estimates)
+    trial = _judged(history, ran, (), parts)
+    effects = effects_of_confirmation(history.candidate(candidate), trial, problem.target)
+    return Confirmed(trial, ran.samples, ran.estimates, effects)

@@ -11,9 +11,12 @@ from sqlalchemy import event
 from tests.conformance.job_store import EVENTS
 from tests.conformance.job_store import PROBLEM
 from tests.conformance.job_store import FakeClock
+from tests.conformance.job_store import judge
 from xeforge.adapters import sql_engine
 from xeforge.adapters.sql_store import SqlStore
 from xeforge.domain.events import Gated
+from xeforge.domain.wins import Effect
+from xeforge.domain.wins import WinRecord
 from xeforge.errors import BadRequest
 from xeforge.errors import OutOfHostResources
 
@@ -128,16 +131,42 @@ def test_a_folder_in_place_of_a_file(tmp_path: Path) -> None:
     assert_in_our_words(caught, tmp_path)
 
 
-@pytest.mark.parametrize("version", [2, 0, None])
+@pytest.mark.parametrize("version", [3, 0, None])
 def test_another_version_is_refused(store: SqlStore, path: Path, version) -> None:
     store.close()
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("DELETE FROM schema_version")
         if version is not None:
             raw.execute("INSERT INTO schema_version VALUES (?)", (version,))
-    with pytest.raises(BadRequest, match=f"has version {version}; .* reads version 1") as caught:
+    with pytest.raises(BadRequest, match=f"has version {version}; .* reads version 2") as caught:
         SqlStore(path, FakeClock())
     assert_in_our_words(caught, path)
+
+
+def test_a_database_of_version_1_gets_what_it_lacks(store: SqlStore, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("DROP TABLE recipe_effects")
+        raw.execute("UPDATE schema_version SET version = 1")
+    later = SqlStore(path, FakeClock())
+    assert later.history("j1").problem == PROBLEM
+    assert later.wins() == {}
+    judge(later, "j1", "t1", Effect.WON, "a.one")
+    later.close()
+    again = SqlStore(path, FakeClock())
+    assert again.wins() == {"nvidia-h200": {"a.one": WinRecord(1, 1)}}
+    again.close()
+
+
+def test_an_interrupted_count_leaves_no_verdict_behind(store: SqlStore, monkeypatch) -> None:
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("xeforge.adapters.sql_store._count", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            judge(store, "j1", "t1", Effect.WON, "a.one")
+    assert store.history("j1").records == ()
+    assert store.wins() == {}
 
 
 def test_a_database_of_somebody_else_is_left_alone(path: Path) -> None:

@@ -83,6 +83,10 @@ class StoresAgree(RuleBasedStateMachine):
         self.dead.clear()
 
     @invariant()
+    def wins_agree(self) -> None:
+        self.both(lambda store: store.wins())
+
+    @invariant()
     def histories_agree(self) -> None:
         for job in self.both(lambda store: store.jobs()):
             history = self.both(lambda store, job=job: store.history(job))
