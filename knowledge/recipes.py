@@ -179,6 +179,11 @@ class KnowledgeBase:
         return tuple(each for pack in self.packs.values() for each in pack.recipes)
 
     @property
+    def ids(self) -> frozenset[str]:
+        """Ids of all recipes."""
+        return frozenset(each.id for each in self.recipes)
+
+    @property
     def rulings(self) -> tuple[Ruling, ...]:
         """All constraints, in the order of packs and files."""
         return tuple(each for pack in self.packs.values() for each in pack.rulings)

@@ -1,21 +1,19 @@
 """Chooses advice for one kernel: what applies, best evidence first, within a token budget."""
 
-import json
-from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from knowledge.recipes import RECIPE_SCOPE
 from knowledge.recipes import KnowledgeBase
 from knowledge.recipes import Recipe
+from xeforge.domain.advice import LeftOut
+from xeforge.domain.advice import LeftOutKind
 from xeforge.domain.issue import Issue
-from xeforge.errors import BadRequest
-from xeforge.intake.marks import nearest
+from xeforge.domain.wins import WinRecord
 from xeforge.verify.gates.facts import kinds_of
 from xeforge.verify.gates.predicate import Predicate
 from xeforge.verify.gates.predicate import read_predicate
@@ -27,25 +25,7 @@ CHARACTERS_PER_TOKEN: Final = 4
 """A cautious guess for English text and code; the budget is counted in it."""
 _STRENGTH: Final = {"measured": 3.0, "documented": 2.0, "claimed": 1.0}
 _EFFECT: Final = {"measured": 1.0, "published": 0.5, "expected": 0.0}
-_PRIOR: Final = 2
-"""Wins and losses that every recipe is thought to have had: few trials decide little."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """How often advice was followed.
-
-    Attributes:
-        tried: Times a candidate followed it; won: times the judge then accepted a faster kernel.
-    """
-
-    tried: int
-    won: int
-
-    @property
-    def rate(self) -> float:
-        """Expected share of wins; one half where nothing was tried."""
-        return (self.won + _PRIOR / 2) / (self.tried + _PRIOR)
+_UNTRIED: Final = WinRecord(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +35,7 @@ class Chosen:
     Attributes:
         recipe: The advice.
         score: What it was ranked by.
-        because: Which issue it cures and where it applies.
+        because: Which issue it cures, where it applies, how often it paid.
         tokens: What it costs in a prompt.
     """
 
@@ -66,22 +46,6 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """One piece of advice that was not.
-
-    Attributes:
-        recipe: Its id.
-        reason: Why, in words.
-        kind: ``"no issue"``, ``"does not apply"``, ``"not known"``, ``"stage"``, ``"version"``,
-            ``"opposed"`` or ``"budget"``.
-    """
-
-    recipe: str
-    reason: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
 class Selection:
     """What to tell a proposer, and what was kept back.
 
@@ -89,13 +53,13 @@ class Selection:
         chosen: Best first.
         left_out: Everything else, in the order of the packs.
         tokens: Cost of what was chosen.
-        budget: What it could have been.
+        budget: What it could have been; None: no limit.
     """
 
     chosen: tuple[Chosen, ...]
     left_out: tuple[LeftOut, ...]
     tokens: int
-    budget: int
+    budget: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +70,20 @@ class Question:
         sites: What is known of the kernel's launches on the device, from `sites_of`.
         issues: What detectors found.
         stages: Only advice of these stages; empty: of all.
+        only: Only these recipes, of whatever stage and whatever was found; empty: all that cure
+            what was found.
         triton: Version in use, such as ``"3.7"``; empty: not known, nothing is held back for it.
-        records: Wins and losses by recipe id.
-        budget_tokens: Most tokens of advice.
+        records: Wins and losses on the device by recipe id.
+        budget_tokens: Most tokens of advice; None: no limit.
     """
 
     sites: Sequence[Site]
     issues: Sequence[Issue]
     stages: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()
     triton: str = ""
-    records: Mapping[str, Record] = field(default_factory=dict)
-    budget_tokens: int = BUDGET_TOKENS
+    records: Mapping[str, WinRecord] = field(default_factory=dict)
+    budget_tokens: int | None = BUDGET_TOKENS
 
 
 def select(base: KnowledgeBase, question: Question) -> Selection:
@@ -125,13 +92,15 @@ def select(base: KnowledgeBase, question: Question) -> Selection:
     found: list[Chosen] = []
     left: list[LeftOut] = []
     for recipe in base.recipes:
+        if question.only and recipe.id not in question.only:
+            continue
         kept_back = _kept_back(recipe, question, launches)
         if kept_back is not None:
             left.append(kept_back)
             continue
         text = render(recipe)
         tokens = tokens_of(text)
-        because = _because(recipe, question.issues)
+        because = _because(recipe, question, launches[0])
         found.append(Chosen(recipe, _score(recipe, question), because, tokens))
     found.sort(key=lambda each: (-each.score, each.recipe.id))
     return _within(found, left, question.budget_tokens)
@@ -139,30 +108,41 @@ def select(base: KnowledgeBase, question: Question) -> Selection:
 
 def _kept_back(recipe: Recipe, question: Question, launches: Sequence[Site]) -> LeftOut | None:
     """Return why a recipe does not come into question; None: it does."""
-    if question.stages and recipe.stage not in question.stages:
-        return LeftOut(recipe.id, f"belongs to the stage {recipe.stage}", "stage")
-    if not recipe.cures & {each.type for each in question.issues}:
-        cures = ", ".join(sorted(recipe.cures))
-        return LeftOut(recipe.id, f"none of what it cures was found: {cures}", "no issue")
+    if not question.only:
+        unasked = _unasked(recipe, question)
+        if unasked is not None:
+            return unasked
     if question.triton and _version(recipe.needs_triton) > _version(question.triton):
         reason = f"needs Triton {recipe.needs_triton}, {question.triton} is in use"
-        return LeftOut(recipe.id, reason, "version")
+        return LeftOut(recipe.id, reason, LeftOutKind.VERSION)
     return _inapplicable(recipe, launches)
+
+
+def _unasked(recipe: Recipe, question: Question) -> LeftOut | None:
+    """Return why a recipe is for another stage or another fault; None: it is not."""
+    if question.stages and recipe.stage not in question.stages:
+        return LeftOut(recipe.id, f"belongs to the stage {recipe.stage}", LeftOutKind.STAGE)
+    if not recipe.cures & {each.type for each in question.issues}:
+        cures = ", ".join(sorted(recipe.cures))
+        reason = f"none of what it cures was found: {cures}"
+        return LeftOut(recipe.id, reason, LeftOutKind.NO_ISSUE)
+    return None
 
 
 def _inapplicable(recipe: Recipe, launches: Sequence[Site]) -> LeftOut | None:
     """Return why a recipe does not fit the kernel or the device; None: it fits a launch."""
     if not launches:
-        return LeftOut(recipe.id, "no kernel is launched", "does not apply")
+        return LeftOut(recipe.id, "no kernel is launched", LeftOutKind.DOES_NOT_APPLY)
     predicate = _read(recipe.when)
     truths = [predicate.holds(each.facts) for each in launches]
     if True in truths:
         return None
     if None in truths:
         missing = ", ".join(predicate.missing(launches[truths.index(None)].facts))
-        return LeftOut(recipe.id, f"not known: {missing}", "not known")
+        return LeftOut(recipe.id, f"not known: {missing}", LeftOutKind.NOT_KNOWN)
     false = predicate.parts(launches[0].facts, wanted=False)
-    return LeftOut(recipe.id, f"does not apply: {_told(false, launches[0])}", "does not apply")
+    reason = f"does not apply: {_told(false, launches[0])}"
+    return LeftOut(recipe.id, reason, LeftOutKind.DOES_NOT_APPLY)
 
 
 def _told(terms: Sequence[str], site: Site) -> str:
@@ -182,25 +162,42 @@ def _read(when: str) -> Predicate:
 
 
 def _score(recipe: Recipe, question: Question) -> float:
-    """Rank by evidence, then by what became of it so far, then by how much it cures."""
-    record = question.records.get(recipe.id, Record(0, 0))
+    """Rank by evidence times what became of it so far, then by how much it cures."""
+    record = question.records.get(recipe.id, _UNTRIED)
     cured = sum(1 for each in {e.type for e in question.issues} if each in recipe.cures)
     evidence = _STRENGTH[recipe.strength] + _EFFECT[recipe.effect.strength]
     return evidence * 2 * record.rate + 0.1 * cured
 
 
-def _because(recipe: Recipe, issues: Iterable[Issue]) -> str:
+def _because(recipe: Recipe, question: Question, launch: Site) -> str:
     places: dict[str, list[str]] = {}
-    for each in issues:
+    for each in question.issues:
         if each.type in recipe.cures:
             places.setdefault(each.type, []).append(str(each.line) if each.line else "-")
     cured = "; ".join(
         f"{name} (line {', '.join(dict.fromkeys(lines))})" for name, lines in places.items()
     )
-    return f"cures {cured}" + (f"; applies because {recipe.when}" if recipe.when else "")
+    parts = [
+        f"cures {cured}" if cured else "asked for by name",
+        f"applies because {recipe.when}" if recipe.when else "",
+        paid(question.records.get(recipe.id, _UNTRIED), str(launch.facts["device.name"])),
+    ]
+    return "; ".join(filter(None, parts))
 
 
-def _within(found: Sequence[Chosen], left: list[LeftOut], budget: int) -> Selection:
+def paid(record: WinRecord, device: str) -> str:
+    """Say how often a recipe paid on a device; empty where nobody has tried."""
+    measured = f"won {record.won} of {record.tried} on {device}" if record.tried else ""
+    guessed = (
+        f"faster by estimate in {record.estimated_faster} of {record.estimated} on {device}, "
+        "which counts for nothing"
+        if record.estimated
+        else ""
+    )
+    return "; ".join(filter(None, (measured, guessed)))
+
+
+def _within(found: Sequence[Chosen], left: list[LeftOut], budget: int | None) -> Selection:
     """Take the best that fit; what takes back something better is left out, and said so."""
     taken: list[Chosen] = []
     spent = 0
@@ -208,10 +205,10 @@ def _within(found: Sequence[Chosen], left: list[LeftOut], budget: int) -> Select
         opposed = next((one for one in taken if _oppose(one.recipe, each.recipe)), None)
         if opposed is not None:
             reason = f"takes back {opposed.recipe.id}, which ranks higher"
-            left.append(LeftOut(each.recipe.id, reason, "opposed"))
-        elif spent + each.tokens > budget:
+            left.append(LeftOut(each.recipe.id, reason, LeftOutKind.OPPOSED))
+        elif budget is not None and spent + each.tokens > budget:
             reason = f"{each.tokens} tokens more than the budget of {budget} leaves"
-            left.append(LeftOut(each.recipe.id, reason, "budget"))
+            left.append(LeftOut(each.recipe.id, reason, LeftOutKind.BUDGET))
         else:
             taken.append(each)
             spent += each.tokens
@@ -242,26 +239,3 @@ def tokens_of(text: str) -> int:
 
 def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".") if part.isdigit())
-
-
-def read_records(path: Path, base: KnowledgeBase) -> dict[str, Record]:
-    """Read wins and losses: ``{"pack.recipe": {"tried": 3, "won": 1}}``.
-
-    Raises:
-        BadRequest: No such file, another form, an unknown recipe, or more wins than trials.
-    """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        pairs = {str(k): Record(int(v["tried"]), int(v["won"])) for k, v in data.items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        remedy = 'write {"pack.recipe": {"tried": 3, "won": 1}}'
-        raise BadRequest(f"no record of wins: {error}", file=path, remedy=remedy) from None
-    known = {each.id for each in base.recipes}
-    for name, record in pairs.items():
-        if name not in known:
-            message = f"no recipe is called {name!r}{nearest(name, known)}"
-            raise BadRequest(message, file=path, remedy="see `xeforge kb list`")
-        if not 0 <= record.won <= record.tried:
-            message = f"{name}: {record.won} wins in {record.tried} trials"
-            raise BadRequest(message, file=path, remedy="count each win as a trial, too")
-    return pairs

@@ -1,22 +1,19 @@
 """Advice is ranked by evidence and record, fits the budget, and what is left out has a reason."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from knowledge.load import load_devices
 from knowledge.packs import load_base
 from knowledge.select import Question
-from knowledge.select import Record
-from knowledge.select import read_records
+from knowledge.select import paid
 from knowledge.select import render
 from knowledge.select import select
 from knowledge.select import tokens_of
+from xeforge.domain.advice import LeftOutKind
 from xeforge.domain.issue import Issue
 from xeforge.domain.issue import Severity
-from xeforge.errors import BadRequest
+from xeforge.domain.wins import WinRecord
 from xeforge.source.facts import read_facts
 from xeforge.verify.gates.sites import sites_of
 
@@ -95,7 +92,7 @@ def test_evidence_ranks_before_claims():
 def test_wins_move_advice_up_and_losses_down():
     asked = question("matmul_upcast", "nvidia-h200", "no_swizzling", "missing_tma")
     first, *_, last = names(select(BASE, asked))
-    records = {last: Record(20, 20), first: Record(20, 0)}
+    records = {last: WinRecord(20, 20), first: WinRecord(20, 0)}
     turned = names(select(BASE, replace(asked, records=records)))
     assert turned[0] == last
     assert turned[-1] == first
@@ -124,27 +121,47 @@ def test_the_same_question_gets_the_same_answer():
     assert select(BASE, asked) == select(BASE, asked)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("[", "no record of wins"),
-        ("[1]", "no record of wins"),
-        ('{"memory.relaxed_sums": {"tried": 1}}', "'won'"),
-        ('{"memory.relaxed_sum": {"tried": 1, "won": 0}}', "did you mean 'memory.relaxed_sums'"),
-        ('{"memory.relaxed_sums": {"tried": 1, "won": 2}}', "2 wins in 1 trials"),
-    ],
-)
-def test_wrong_records_are_refused(tmp_path, content, words):
-    path = tmp_path / "record.json"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(BadRequest) as caught:
-        read_records(path, BASE)
-    assert words in str(caught.value)
+def test_what_is_asked_for_by_name_needs_no_issue_and_no_stage():
+    wanted = frozenset({"tiles.group_tile_rows", "precision.no_float64"})
+    asked = question("matmul_upcast", "nvidia-h200", only=wanted, stages=frozenset({"fusion"}))
+    selection = select(BASE, asked)
+    assert {*names(selection), *(each.recipe for each in selection.left_out)} == wanted
+    (left,) = (each for each in selection.left_out if each.recipe == "precision.no_float64")
+    assert left.kind is LeftOutKind.DOES_NOT_APPLY
+    assert "uses_float64" in left.reason
 
 
-def test_records_are_read(tmp_path):
-    path = tmp_path / "record.json"
-    path.write_text(json.dumps({"memory.relaxed_sums": {"tried": 4, "won": 3}}), encoding="utf-8")
-    assert read_records(path, BASE) == {"memory.relaxed_sums": Record(4, 3)}
-    assert Record(4, 3).rate == pytest.approx(4 / 6)
-    assert Record(0, 0).rate == 0.5
+def test_without_a_budget_nothing_is_left_out_for_room():
+    issues = ("missing_tma", "no_swizzling", "missing_autotune", "dtype_precision")
+    asked = question("matmul_upcast", "nvidia-h200", *issues, budget_tokens=None)
+    selection = select(BASE, asked)
+    assert selection.budget is None
+    assert selection.tokens > 250
+    assert all(each.kind is not LeftOutKind.BUDGET for each in selection.left_out)
+
+
+def test_the_reason_says_how_often_advice_paid_and_where():
+    records = {
+        "memory.hardware_tile_loads": WinRecord(5, 3),
+        "tiles.group_tile_rows": WinRecord(0, 0, estimated=2, estimated_faster=1),
+    }
+    issues = ("missing_tma", "no_swizzling")
+    selection = select(BASE, question("matmul_upcast", "nvidia-h200", *issues, records=records))
+    told = {each.recipe.id: each.because for each in selection.chosen}
+    assert told["memory.hardware_tile_loads"].endswith("; won 3 of 5 on nvidia-h200")
+    assert "won" not in told["nvidia.tma_on_hopper"]
+    only_asked = question("matmul_upcast", "nvidia-h200", only=frozenset(records), records=records)
+    told = {each.recipe.id: each.because for each in select(BASE, only_asked).chosen}
+    assert told["memory.hardware_tile_loads"].startswith("asked for by name; ")
+
+
+def test_estimates_are_told_and_rank_nothing():
+    said = paid(WinRecord(0, 0, estimated=2, estimated_faster=1), "intel-b580")
+    assert said == "faster by estimate in 1 of 2 on intel-b580, which counts for nothing"
+    assert paid(WinRecord(4, 0, 1, 1), "d").startswith("won 0 of 4 on d; faster by estimate")
+    issues = ("no_swizzling", "missing_tma")
+    plain = select(BASE, question("matmul_upcast", "nvidia-h200", *issues))
+    last = names(plain)[-1]
+    guessed = {last: WinRecord(0, 0, estimated=50, estimated_faster=50)}
+    asked = question("matmul_upcast", "nvidia-h200", *issues, records=guessed)
+    assert names(select(BASE, asked)) == names(plain)

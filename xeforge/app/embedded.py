@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_COMPLETED
 from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait
+from contextlib import closing
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from xeforge.domain.steps import NEEDS_DEVICE
 from xeforge.domain.steps import Confirm
 from xeforge.domain.steps import Finish
 from xeforge.domain.steps import Step
+from xeforge.domain.wins import WinsByDevice
 from xeforge.errors import StoreConflict
 from xeforge.pipeline.advance import advance
 from xeforge.pipeline.engine import ready_steps
@@ -37,17 +39,31 @@ from xeforge.ports import JobStore
 from xeforge.propose import PROPOSERS
 
 HOME_VARIABLE = "XEFORGE_HOME"
+_JOBS = "jobs.sqlite3"
 
 
 def home() -> Path:
     """Return the folder that holds jobs: ``$XEFORGE_HOME`` or the user's state folder."""
+    return make_folder(_home_path())
+
+
+def _home_path() -> Path:
     named = os.environ.get(HOME_VARIABLE)
-    return make_folder(Path(named) if named else platformdirs.user_state_path("xeforge"))
+    return Path(named) if named else platformdirs.user_state_path("xeforge")
 
 
 def open_store(folder: Path) -> SqlStore:
     """Open the store of this machine."""
-    return SqlStore(folder / "jobs.sqlite3", SystemClock())
+    return SqlStore(folder / _JOBS, SystemClock())
+
+
+def wins_here() -> WinsByDevice:
+    """Return how often advice paid in the jobs of this machine; makes no store where none is."""
+    folder = _home_path()
+    if not (folder / _JOBS).is_file():
+        return {}
+    with closing(open_store(folder)) as store:
+        return store.wins()
 
 
 def new_job_id() -> str:
@@ -91,6 +107,7 @@ def open_parts(
     from functools import partial
 
     from knowledge.load import find_device
+    from xeforge.app.advising import KnowledgeAdvice
     from xeforge.app.capturing import open_capture
 
     opened = partial(open_evaluator, allow_unsandboxed=allow_unsandboxed)
@@ -109,6 +126,7 @@ def open_parts(
             capture=stack.enter_context(
                 open_capture(required_layer(allow_unsandboxed=allow_unsandboxed))
             ),
+            advice=KnowledgeAdvice(),
         )
 
 

@@ -1,80 +1,51 @@
-"""`xeforge kb`: the knowledge base, its checks, and why it says what it says of a kernel."""
+"""`xeforge kb`: the knowledge base, its checks, why it advises what it does, and what it won."""
 
 import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Any
-from typing import TypeAlias
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
+from xeforge.app import kb_record
+from xeforge.app import kb_why
 from xeforge.app.console import output_console
 from xeforge.app.console import tell
 from xeforge.app.exit_codes import ExitCode
 from xeforge.app.isolation import UnsandboxedOption
+from xeforge.app.kb_base import KbOption
+from xeforge.app.kb_base import open_base
+from xeforge.app.kb_base import open_devices
 from xeforge.app.request import JsonOption
-from xeforge.app.request import KernelArgument
-from xeforge.app.request import ReferenceOption
-from xeforge.app.request import SpecOption
-from xeforge.app.request import TargetOption
-from xeforge.app.request import VariantOption
-from xeforge.app.request import to_problem
-from xeforge.domain.device import Device
 from xeforge.domain.evidence import CaseStatus
-from xeforge.domain.issue import Issue
 from xeforge.domain.submission import SourceFile
 from xeforge.domain.submission import Submission
 from xeforge.errors import BadRequest
-from xeforge.intake.issues import find_issues
 from xeforge.intake.marks import nearest
 from xeforge.intake.read import read
 from xeforge.intake.stages import read_stages
-from xeforge.source.facts import read_facts
-from xeforge.verify.gates.constraints import Judged
-from xeforge.verify.gates.constraints import judged
-from xeforge.verify.gates.sites import sites_of
 from xeforge.verify.inputs import plan_cases
 
 if TYPE_CHECKING:
     from knowledge.lint import Runner
     from knowledge.recipes import KnowledgeBase
     from knowledge.recipes import Pair
-    from knowledge.select import Selection
 
 app = typer.Typer(help="Look into the knowledge base, and check it.", no_args_is_help=True)
 
-KbOption: TypeAlias = Annotated[
-    list[Path] | None,
-    typer.Option("--kb", metavar="DIR", help="Folder with packs of your own; may be repeated."),
-]
 _KINDS = ("recipes", "constraints", "devices", "packs", "examples")
 
 
 @app.callback()
 def group() -> None:
     """Look into the knowledge base, and check it."""
-
-
-def _base(folders: list[Path] | None) -> "KnowledgeBase":
-    from knowledge.packs import load_base
-
-    return load_base(*(each.resolve() for each in folders or ()))
-
-
-def _devices(base: "KnowledgeBase") -> dict[str, Device]:
-    """Return all devices with the rules of this base, a user's own included."""
-    from knowledge.load import read_devices
-    from knowledge.load import with_rules
-
-    return {name: with_rules(each, base.rulings) for name, each in read_devices().items()}
 
 
 @app.command("lint")
@@ -109,10 +80,10 @@ def lint_command(
 
 
 def _counted(folders: list[Path]) -> str:
-    base = _base(folders)
+    base = open_base(folders)
     return (
         f"clean: {len(base.packs)} packs, {len(base.recipes)} recipes, {len(base.rulings)} "
-        f"constraints, {len(base.pairs)} examples, {len(_devices(base))} devices"
+        f"constraints, {len(base.pairs)} examples, {len(open_devices(base))} devices"
     )
 
 
@@ -155,7 +126,7 @@ def list_command(
     as_json: JsonOption = False,
 ) -> None:
     """List recipes, constraints, devices, packs or examples."""
-    base = _base(kb)
+    base = open_base(kb)
     rows = _rows(what, base)
     stages, _ = read_stages([stage] if stage else [])
     if what == "recipes":
@@ -202,7 +173,7 @@ def _rows(what: str, base: "KnowledgeBase") -> list[dict[str, str]]:
         case "devices":
             return [
                 {"name": name, "title": each.title, "architecture": each.architecture}
-                for name, each in _devices(base).items()
+                for name, each in open_devices(base).items()
             ]
         case "packs":
             return [
@@ -226,7 +197,7 @@ def show_command(
     as_json: JsonOption = False,
 ) -> None:
     """Show one recipe, constraint, device, pack or example with its evidence."""
-    base = _base(kb)
+    base = open_base(kb)
     known = _everything(base)
     if name not in known:
         raise BadRequest(
@@ -245,7 +216,7 @@ def show_command(
 def _everything(base: "KnowledgeBase") -> dict[str, dict[str, Any]]:
     """Return everything that has a name, as plain values."""
     found: dict[str, dict[str, Any]] = {}
-    for name, device in _devices(base).items():
+    for name, device in open_devices(base).items():
         rules = [each.id for each in device.constraints]
         found[name] = {**asdict(device), "constraints": rules}
     for pair in base.pairs.values():
@@ -271,7 +242,7 @@ def search_command(
     wanted = [word.casefold() for word in words]
     hits = [
         {"name": name, "says": str(each.get("says") or each.get("about") or each.get("title", ""))}
-        for name, each in _everything(_base(kb)).items()
+        for name, each in _everything(open_base(kb)).items()
         if all(word in f"{name} {json.dumps(each, default=str)}".casefold() for word in wanted)
     ]
     if as_json:
@@ -282,112 +253,5 @@ def search_command(
     tell(f"{len(hits)} found")
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
-    """What `xeforge kb why` answers.
-
-    Attributes:
-        device: Model it was asked for.
-        issues: What detectors found.
-        selection: Advice, and what was left out.
-        rules: Constraints that are broken, or that could not be judged.
-    """
-
-    device: Device
-    issues: tuple[Issue, ...]
-    selection: "Selection"
-    rules: tuple[Judged, ...]
-
-
-@app.command("why")
-def why_command(
-    kernel: KernelArgument,
-    *,
-    spec: SpecOption = None,
-    reference: ReferenceOption = None,
-    variant: VariantOption = None,
-    target: TargetOption = None,
-    stages: Annotated[str | None, typer.Option("--stages", help="Comma-separated.")] = None,
-    budget_tokens: Annotated[int, typer.Option("--budget-tokens", min=1)] = 2000,
-    record: Annotated[
-        Path | None, typer.Option("--record", help="JSON of wins and trials.")
-    ] = None,
-    kb: KbOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Say which advice fits a kernel, in which order and why, and what was left out."""
-    from knowledge.select import Question
-    from knowledge.select import read_records
-    from knowledge.select import select
-
-    base = _base(kb)
-    problem = to_problem(
-        kernel, spec=spec, reference=reference, variants=variant, device="cpu", target=target
-    )
-    device = _devices(base)[problem.target]
-    issues = find_issues(problem.kernel, problem.reference, vendor=device.vendor)
-    sites = sites_of(
-        read_facts(problem.kernel.text, problem.kernel.path), device, problem.workloads
-    )
-    asked, _ = read_stages(stages.split(",") if stages else ())
-    question = Question(
-        sites,
-        issues,
-        stages=frozenset(asked),
-        records=read_records(record, base) if record else {},
-        budget_tokens=budget_tokens,
-    )
-    rules = tuple(each for each in judged(device.constraints, sites) if each.holds is False)
-    answer = Why(device, issues, select(base, question), rules)
-    if as_json:
-        sys.stdout.write(json.dumps(_plain(answer), indent=2) + "\n")
-    else:
-        _print(answer)
-
-
-def _plain(answer: Why) -> dict[str, Any]:
-    selection = answer.selection
-    return {
-        "device": answer.device.name,
-        "issues": [asdict(each) for each in answer.issues],
-        "chosen": [
-            {
-                "recipe": each.recipe.id,
-                "score": round(each.score, 3),
-                "tokens": each.tokens,
-                "because": each.because,
-                "says": each.recipe.says,
-            }
-            for each in selection.chosen
-        ],
-        "tokens": selection.tokens,
-        "budget": selection.budget,
-        "left_out": [asdict(each) for each in selection.left_out],
-        "broken_rules": [
-            {"rule": each.constraint.id, "line": each.site.line, "refuses": each.constraint.refuses}
-            for each in answer.rules
-        ],
-    }
-
-
-def _print(answer: Why) -> None:
-    from knowledge.select import render
-
-    selection = answer.selection
-    tell(f"{len(answer.issues)} issues for {answer.device.title}")
-    for each in answer.issues:
-        tell(f"  line {each.line or '-'}: {each.type}")
-    for rule in answer.rules:
-        word = "refused" if rule.constraint.refuses else "told"
-        tell(f"  line {rule.site.line}: {word}: {rule.constraint.says} ({rule.constraint.id})")
-    for number, chosen in enumerate(selection.chosen, start=1):
-        tell(f"{number}. {render(chosen.recipe)}")
-        tell(f"  Why here: {chosen.because} (score {chosen.score:.2f}, {chosen.tokens} tokens)")
-    tell(f"{selection.tokens} of {selection.budget} tokens; left out:")
-    kinds: dict[str, list[str]] = {}
-    for left in selection.left_out:
-        kinds.setdefault(left.kind, []).append(f"{left.recipe}: {left.reason}")
-    for kind, reasons in kinds.items():
-        tell(f"  {kind}: {len(reasons)}")
-        for reason in reasons if kind not in ("no issue", "stage") else ():
-            tell(f"    {reason}")
+app.command("why")(kb_why.command)
+app.command("record")(kb_record.command)

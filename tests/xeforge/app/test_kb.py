@@ -1,9 +1,16 @@
 """`xeforge kb` looks into the knowledge base, checks it, and says why it advises what it does."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+
+from tests.conformance.job_store import PROBLEM
+from tests.conformance.job_store import FakeClock
+from tests.conformance.job_store import judge
+from xeforge.adapters.sql_store import SqlStore
+from xeforge.domain.wins import Effect
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
@@ -144,3 +151,86 @@ def test_why_tells_broken_rules(xeforge, tmp_path):
     assert "refused: Clusters" in xeforge("kb", "why", path, "--target", "nvidia-a100").out
     told = json.loads(xeforge("kb", "why", path, "--target", "nvidia-h200", "--json").out)
     assert told["broken_rules"] == []
+
+
+def judged(home: Path, effect: Effect, *recipes: str, number: int = 1) -> None:
+    """Record a verdict about recipes in the store that commands use."""
+    home.mkdir(exist_ok=True)
+    store = SqlStore(home / "jobs.sqlite3", FakeClock())
+    store.create(f"j{number}", PROBLEM)
+    judge(store, f"j{number}", "t1", effect, *recipes)
+    store.close()
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    return tmp_path / "home"
+
+
+WHY = ("kb", "why", EXAMPLES / "matmul_upcast.py", "--spec", EXAMPLES / "matmul_upcast.yaml")
+TILES, TMA = "memory.hardware_tile_loads", "nvidia.tma_on_hopper"
+
+
+def because(done) -> dict[str, str]:
+    return {each["recipe"]: each["because"] for each in json.loads(done.out)["chosen"]}
+
+
+def test_why_heeds_the_record_of_this_machine_unless_it_is_given_one(xeforge, home, tmp_path):
+    before = because(xeforge(*WHY, "--json"))
+    assert not any("won" in each for each in before.values())
+    assert not home.exists(), "asking makes no store"
+    first, *_, last = before
+    for number in range(1, 6):
+        judged(home, Effect.WON if number < 4 else Effect.LOST, last, number=number)
+        judged(home, Effect.LOST, first, number=number + 10)
+    after = because(xeforge(*WHY, "--json"))
+    assert after[last].endswith("; won 3 of 5 on nvidia-h200")
+    assert next(iter(after)) != first
+    assert "won 3 of 5 on nvidia-h200 (score" in xeforge(*WHY).out
+    elsewhere = because(xeforge(*WHY, "--target", "nvidia-a100", "--json"))
+    assert not any("won" in each for each in elsewhere.values())
+    given = tmp_path / "given.json"
+    given.write_text(json.dumps({"nvidia-h200": {first: {"tried": 2, "won": 2}}}))
+    told = because(xeforge(*WHY, "--record", given, "--json"))
+    assert told[first].endswith("; won 2 of 2 on nvidia-h200")
+    assert "won" not in told[last]
+
+
+def test_record_prints_what_why_reads(xeforge, home, tmp_path):
+    assert "no job of this machine has followed a recipe" in xeforge("kb", "record").out
+    assert json.loads(xeforge("kb", "record", "--json").out) == {}
+    judged(home, Effect.WON, TILES, TMA)
+    judged(home, Effect.LOST, TMA, number=2)
+    judged(home, Effect.ESTIMATED_FASTER, "precision.no_float64", number=3)
+    done = xeforge("kb", "record")
+    assert f"{TMA}: won 1 of 2 on nvidia-h200" in done.out
+    assert "precision.no_float64: faster by estimate in 1 of 1 on nvidia-h200" in done.out
+    path = tmp_path / "record.json"
+    path.write_text(xeforge("kb", "record", "--json").out, encoding="utf-8")
+    assert json.loads(path.read_text()) == {
+        "nvidia-h200": {TILES: {"tried": 1, "won": 1}, TMA: {"tried": 2, "won": 1}}
+    }
+    (home / "jobs.sqlite3").unlink()
+    told = because(xeforge(*WHY, "--record", path, "--json"))
+    assert told[TMA].endswith("; won 1 of 2 on nvidia-h200")
+    assert json.loads(xeforge("kb", "record", "--target", "intel-b580", "--json").out) == {}
+
+
+def test_record_says_what_it_cannot_place(xeforge, home):
+    judged(home, Effect.WON, "gone.recipe", TILES)
+    done = xeforge("kb", "record", "--json")
+    assert json.loads(done.out) == {"nvidia-h200": {TILES: {"tried": 1, "won": 1}}}
+    assert "not shown: gone.recipe on nvidia-h200" in done.said
+    wrong = xeforge("kb", "record", "--target", "nvidia-h20")
+    assert wrong.code == 2
+    assert "did you mean 'nvidia-h200'?" in wrong.said
+
+
+def test_every_subcommand_stands_in_the_readme():
+    from xeforge.app.kb import app
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = {each.name for each in app.registered_commands}
+    assert names == {"lint", "list", "show", "search", "why", "record"}
+    row = next(line for line in readme.splitlines() if line.startswith("| `xeforge kb "))
+    assert all(re.search(rf"\b{name}\b", row) for name in names)
