@@ -15,11 +15,13 @@ class Rewrite:
         source: The new file.
         because: What was changed and why that may help, one sentence.
         line: One-based line of the first change in the old file.
+        recipes: Advice of the knowledge base that it carries out, as ``pack.recipe``.
     """
 
     source: str
     because: str
     line: int
+    recipes: tuple[str, ...] = ()
 
 
 def counted(number: int, noun: str, ending: str = "s") -> str:
@@ -34,11 +36,13 @@ class Recipe(Protocol):
         NAME: File name.
         STAGE: Stage that asks for it.
         CURES: Issue types it can remove.
+        CARRIES_OUT: Advice of the knowledge base that its rewrites may carry out.
     """
 
     NAME: str
     STAGE: str
     CURES: frozenset[str]
+    CARRIES_OUT: tuple[str, ...]
 
     def apply(self, source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
         """Return the rewrites that are right for this file, the most complete one first."""

@@ -27,6 +27,7 @@ from xeforge.source.syntax_tree import walk
 NAME = "drop_float64"
 STAGE = "dtype_fix"
 CURES = frozenset({"dtype_float64"})
+CARRIES_OUT: tuple[str, ...] = ("precision.no_float64",)
 
 _KERNEL_NAMES = frozenset({"tl.float64", "triton.language.float64"})
 _HOST_NAMES = frozenset({"torch.float64", "torch.double"})
@@ -39,7 +40,8 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
     tree = parse_tree(source)
     if any(_asks_for_float64(problem, tree)):
         return ()
-    changes = dict(_kernel_changes(tree))
+    in_kernels = dict(_kernel_changes(tree))
+    changes = dict(in_kernels)
     host = dict(_host_changes(tree))
     if host:
         changed = parse_tree(replace(tree.module, {**changes, **host}).code)
@@ -50,7 +52,9 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
     new = replace(tree.module, changes).code
     what = counted(len(changes), "use")
     because = f"float32 instead of float64 ({what}): no input, weight or result has it"
-    return (Rewrite(new, because, min(tree.line(node) for node in changes)),)
+    line = min(tree.line(node) for node in changes)
+    # What only the host computes in float64 is not what the advice is about.
+    return (Rewrite(new, because, line, CARRIES_OUT if in_kernels else ()),)
 
 
 def _asks_for_float64(problem: Problem, tree: KernelTree) -> Iterator[bool]:

@@ -36,6 +36,7 @@ from xeforge.source.tile_values import follow
 NAME = "drop_fp32_upcast"
 STAGE = "dtype_fix"
 CURES = frozenset({"dtype_precision"})
+CARRIES_OUT: tuple[str, ...] = ("precision.operands_as_stored",)
 
 _WIDE = frozenset({"tl.float32", "triton.language.float32"})
 
@@ -80,10 +81,10 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
     rounded = "" if len(exact) == len(changes) else ", computed operands rounded to match"
     because = f"{what} 16-bit operands instead of float32 copies{rounded}, {why}"
     line = min(tree.line(node) for node in changes)
-    rewrites = [Rewrite(replace(tree.module, changes).code, because, line)]
+    rewrites = [Rewrite(replace(tree.module, changes).code, because, line, CARRIES_OUT)]
     if exact and rounded:
         because = f"16-bit operands where the float32 copy was a loaded value, {why}"
-        rewrites.append(Rewrite(replace(tree.module, exact).code, because, line))
+        rewrites.append(Rewrite(replace(tree.module, exact).code, because, line, CARRIES_OUT))
     return tuple(rewrites)
 
 

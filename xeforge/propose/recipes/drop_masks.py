@@ -38,6 +38,7 @@ from xeforge.source.syntax_tree import walk
 NAME = "drop_masks"
 STAGE = "memory_access"
 CURES = frozenset({"high_register_pressure", "uncoalesced_access"})
+CARRIES_OUT: tuple[str, ...] = ("memory.even_sizes_without_masks",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +82,7 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
         f"accesses go without masks where {', '.join(dict.fromkeys(flags))} holds, worked out at "
         "each launch: fewer registers and comparisons, wider loads"
     )
-    return (Rewrite(replace(tree.module, changes).code, because, min(lines)),)
+    return (Rewrite(replace(tree.module, changes).code, because, min(lines), CARRIES_OUT),)
 
 
 def _useful_terms(tree: KernelTree, jit: Jit, problem: Problem) -> tuple[MaskTerm, ...]:

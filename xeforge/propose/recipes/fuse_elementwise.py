@@ -32,6 +32,10 @@ from xeforge.source.syntax_tree import argument
 NAME = "fuse_elementwise"
 STAGE = "fusion"
 CURES = frozenset({"unfused_elementwise", "unfused_kernels"})
+CARRIES_OUT: tuple[str, ...] = (
+    "fusion.one_kernel_for_a_chain",
+    "fusion.small_tensors_are_launches",
+)
 
 _MOST_FUSIONS = 32
 
@@ -52,7 +56,7 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
         f"{count + 1} element-wise launches become one: {counted(count, 'intermediate')} kept in "
         "registers instead of going through device memory"
     )
-    return (Rewrite(now, because, line),)
+    return (Rewrite(now, because, line, CARRIES_OUT),)
 
 
 def _fused_once(source: str) -> tuple[str, int] | None:

@@ -62,6 +62,7 @@ from xeforge.source.tile_values import follow
 NAME = "fuse_epilogue"
 STAGE = "fusion"
 CURES = frozenset({"unfused_elementwise", "unfused_kernels"})
+CARRIES_OUT: tuple[str, ...] = ("fusion.light_epilogue",)
 
 _SET_AND_USED = 2
 """Mentions of a name that is bound once and read once."""
@@ -80,7 +81,7 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
         f"{counted(count, 'element-wise launch', 'es')} moved to the end of the product kernel: "
         "the result goes to device memory once instead of out, in and out again"
     )
-    return (Rewrite(now, because, line),)
+    return (Rewrite(now, because, line, CARRIES_OUT),)
 
 
 def _fused_once(source: str, problem: Problem) -> tuple[str, int] | None:

@@ -45,6 +45,7 @@ from xeforge.source.tile_values import follow
 NAME = "group_program_order"
 STAGE = "device_specific"
 CURES = frozenset({"no_swizzling"})
+CARRIES_OUT: tuple[str, ...] = ("tiles.group_tile_rows", "nvidia.l2_of_two_halves")
 
 _FIRST_GROUP = 8
 _BATCH_AXIS = 2
@@ -93,7 +94,7 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
         "so that neighbours find operands in the cache"
     )
     line = min(tree.line(tree.jits[name].node) for name in names)
-    return (Rewrite(replace(tree.module, changes).code, because, line),)
+    return (Rewrite(replace(tree.module, changes).code, because, line, CARRIES_OUT),)
 
 
 def _present_order(tree: KernelTree, jit: Jit) -> _Order | None:

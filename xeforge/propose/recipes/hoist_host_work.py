@@ -36,13 +36,16 @@ from xeforge.source.syntax_tree import walk
 NAME = "hoist_host_work"
 STAGE = "memory_access"
 CURES = frozenset({"device_host_sync", "non_contiguous_input", "repack_in_forward"})
+_OF_VIEWS, _OF_WEIGHTS = "memory.strides_instead_of_contiguous", "tiles.weight_as_it_lies"
+CARRIES_OUT: tuple[str, ...] = (_OF_VIEWS, _OF_WEIGHTS)
 
 _OUTSIDE_FORWARD = frozenset({"__init__", "get_inputs", "get_init_inputs"})
 _METADATA = frozenset({"shape", "dtype", "device", "size", "stride", "dim", "numel", "ndim"})
 _ZEROS = {"zeros": "empty", "zeros_like": "empty_like", "new_zeros": "new_empty"}
 _MATRIX_AXES = 2
 
-Change = tuple[cst.CSTNode, Replacement, str]
+Change = tuple[cst.CSTNode, Replacement, str, str]
+"""What is replaced, by what, why, and which advice that carries out; empty: none."""
 
 
 def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
@@ -59,10 +62,12 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
             found.extend(_clearings(tree, place, problem))
     if not found:
         return ()
-    changes = {node: change for node, change, _ in found}
-    reasons = dict.fromkeys(reason for _, _, reason in found)
+    changes = {node: change for node, change, _, _ in found}
+    reasons = dict.fromkeys(reason for _, _, reason, _ in found)
+    recipes = dict.fromkeys(recipe for *_, recipe in found if recipe)
     new = replace(tree.module, changes).code
-    return (Rewrite(new, ", ".join(reasons), min(tree.line(node) for node in changes)),)
+    line = min(tree.line(node) for node in changes)
+    return (Rewrite(new, ", ".join(reasons), line, tuple(recipes)),)
 
 
 def _synchronisations(place: Place) -> Iterator[Change]:
@@ -73,7 +78,7 @@ def _synchronisations(place: Place) -> Iterator[Change]:
         if isinstance(part, cst.Expr) and isinstance(part.value, cst.Call):
             name = text(part.value.func)
             if name.startswith("torch.") and name.endswith(".synchronize"):
-                yield line, removal(place.node, line), "no host synchronisation in every call"
+                yield line, removal(place.node, line), "no host synchronisation in every call", ""
 
 
 def _casts(tree: KernelTree, place: Place, problem: Problem) -> Iterator[Change]:
@@ -93,9 +98,9 @@ def _casts(tree: KernelTree, place: Place, problem: Problem) -> Iterator[Change]
             reason = "no cast to the format a tensor has already"
             line, part = lines.get(node, (None, None))
             if line is not None and part is not None and _only_renames(part, node):
-                yield line, removal(place.node, line), reason
+                yield line, removal(place.node, line), reason, ""
             else:
-                yield node, _base, reason
+                yield node, _base, reason, ""
 
 
 def _only_renames(part: cst.Assign, node: cst.Call) -> bool:
@@ -146,13 +151,16 @@ def _fresh_copies(place: Place) -> Iterator[Change]:
             "torch.full",
         }
         if is_fresh:
-            yield node, _base, "no copy of a tensor that is contiguous by construction"
+            yield node, _base, "no copy of a tensor that is contiguous by construction", ""
 
 
 def _transposed_copies(tree: KernelTree, place: Place) -> Iterator[Change]:
     for node, base in _contiguous_calls(place):
         if _is_transposition(base) and _strides_are_passed(tree, place, node):
-            yield node, _base, "no transposed copy in every call: the kernel gets the strides"
+            # What hangs on the module is a weight.
+            recipe = _OF_WEIGHTS if text(base).startswith("self.") else _OF_VIEWS
+            reason = "no transposed copy in every call: the kernel gets the strides"
+            yield node, _base, reason, recipe
 
 
 def _is_transposition(node: cst.BaseExpression) -> bool:
@@ -223,7 +231,7 @@ def _clearings(tree: KernelTree, place: Place, problem: Problem) -> Iterator[Cha
         # A launch further in may not happen at all.
         is_single = is_single and _is_launched_in(block, users[0][0])
         if is_single and writes_everything(tree, *users[0], problem.workloads):
-            yield value.func, _emptied, "no zeros where the kernel writes every element"
+            yield value.func, _emptied, "no zeros where the kernel writes every element", ""
 
 
 def _block_assignments(place: Place) -> Iterator[tuple[cst.IndentedBlock, cst.Assign]]:

@@ -41,6 +41,7 @@ from xeforge.source.syntax_tree import walk
 NAME = "whole_rows"
 STAGE = "memory_access"
 CURES = frozenset({"cache_eviction_risk"})
+CARRIES_OUT: tuple[str, ...] = ("algorithm.whole_row_in_registers",)
 
 _LONGEST_ROW = 1 << 15
 _ELEMENTS_PER_THREAD = 16
@@ -76,7 +77,7 @@ def apply(source: str, problem: Problem, device: Device) -> tuple[Rewrite, ...]:
         f"{', '.join(wanted)}: one block holds a whole row ({sizes}), so that the row is read once"
     )
     line = min(tree.line(tree.jits[kernel].node) for kernel in wanted)
-    return (Rewrite(new, because, line),)
+    return (Rewrite(new, because, line, CARRIES_OUT),)
 
 
 def _repeated_loop(jit: Jit) -> Loop | None:
@@ -119,7 +120,8 @@ def _values(
 ) -> dict[str, int] | None:
     """Return block and warps for a row; None when it does not fit or is no knob."""
     size, device = power_at_least(longest), limits.device
-    if block not in knobs or not knobs[block].is_step or size > _LONGEST_ROW:
+    is_step = block in knobs and knobs[block].is_step
+    if not is_step or size > _LONGEST_ROW or not device.num_warps:
         return None
     most = (device.threads_per_group or limits.lanes * max(device.num_warps)) // limits.lanes
     legal = [each for each in device.num_warps if each <= most]

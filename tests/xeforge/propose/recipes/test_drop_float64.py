@@ -15,6 +15,14 @@ def test_kernel_and_host_use_float32(rewrites):
     assert found.because == (
         "float32 instead of float64 (3 uses): no input, weight or result has it"
     )
+    assert found.recipes == ("precision.no_float64",)
+
+
+def test_what_only_the_host_computes_follows_no_advice(rewrites):
+    source = SAMPLE.source.replace("tl.float64", "tl.float32")
+    (found,) = rewrites(drop_float64, source, shapes=SAMPLE.timed)
+    assert "double" not in found.source
+    assert found.recipes == ()
 
 
 def test_a_result_in_float64_keeps_its_format(rewrites):

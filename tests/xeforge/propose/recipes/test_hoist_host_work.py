@@ -23,6 +23,14 @@ def test_transposed_copy_becomes_a_view(rewrites):
     (found,) = rewrites(hoist_host_work, HOSTS["transposed copy"])
     assert "right = w.t()\n" in found.source
     assert found.because == "no transposed copy in every call: the kernel gets the strides"
+    assert found.recipes == ("memory.strides_instead_of_contiguous",)
+
+
+def test_advice_about_weights_is_named_for_what_hangs_on_the_module(rewrites):
+    pairs = ("right = w.t().contiguous()", "right = self.w.t().contiguous()")
+    source = HEADER + PRODUCT + model(replaced(TURNED, pairs))
+    (found,) = rewrites(hoist_host_work, source, shapes=TURNED_SHAPES)
+    assert found.recipes == ("tiles.weight_as_it_lies",)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +55,7 @@ def test_zeros_casts_and_synchronisations_go(rewrites):
     assert "w.to(" not in found.source
     assert "synchronize" not in found.source
     assert "return y\n" in found.source
+    assert found.recipes == ()
 
 
 def test_a_cast_that_some_workload_needs_stays(rewrites):

@@ -1,5 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
+from tests.xeforge.propose.conftest import DEVICE
+from tests.xeforge.propose.conftest import make_problem
 from tests.xeforge.propose.conftest import make_workload
 from tests.xeforge.propose.samples import HEADER
 from tests.xeforge.propose.samples import model
@@ -43,6 +47,13 @@ def test_masks_can_still_go_afterwards(rewrites):
     (found,) = rewrites(whole_rows, ROWS["norm"])
     (both,) = rewrites(drop_masks, found.source, shapes=ROWS["norm"].timed)
     assert "if EVEN_N:" in both.source
+
+
+def test_a_device_without_warps_is_left_alone():
+    problem = make_problem(ROWS["norm"].source, [make_workload(*ROWS["norm"].timed)])
+    bare = replace(DEVICE, num_warps=(), threads_per_group=None)
+    assert whole_rows.apply(problem.kernel.text, problem, bare) == ()
+    assert len(whole_rows.apply(problem.kernel.text, problem, DEVICE)) == 1
 
 
 def test_warps_stay_within_the_device(rewrites):
