@@ -31,7 +31,7 @@ from xeforge.domain.verdict import Outcome
 from xeforge.pipeline.engine import ready_steps
 from xeforge.report import units
 from xeforge.report.document import cases_run
-from xeforge.report.document import declined_words
+from xeforge.report.document import unsaid
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 error_console = Console(stderr=True, highlight=False)
@@ -147,8 +147,7 @@ def _lines(event: Event, history: History) -> list[str]:
         case Planned():
             lines = [f"[bold]plan[/]      {' -> '.join(event.stages)}"]
         case Proposed():
-            words = declined_words(event)
-            lines = [f"[bold]propose[/]   {escape(words)}"] if words else []
+            lines = [f"[bold]propose[/]   {escape(words)}" for words in unsaid(event)]
         case Judged():
             lines = [_trial_line(event.trial, history), *_scope_lines(event.trial, history)]
         case Confirmed():

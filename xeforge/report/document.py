@@ -29,7 +29,7 @@ class TrialRow:
     """One judged candidate for a table.
 
     Attributes:
-        candidate, parent, stage, proposer, because: As in the candidate.
+        candidate, parent, stage, proposer, because, recipes: As in the candidate.
         outcome: ``"accepted"``, ``"rejected"``, ``"undecided"`` or ``"void"``.
         reason: Reason class, or ``""``.
         grade: ``"measured"``, ``"estimated"`` or ``""``.
@@ -55,6 +55,7 @@ class TrialRow:
     message: str
     device_seconds: float | None = None
     harness_seconds: float | None = None
+    recipes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def build_report(history: History, device: Device) -> Report:
         trials=tuple(_trial_row(history, trial) for trial in history.trials()),
         workloads=_workload_rows(history, confirmed),
         diff=_diff(history),
-        notes=(*problem.notes, *filter(None, map(declined_words, history.of(Proposed)))),
+        notes=(*problem.notes, *(words for each in history.of(Proposed) for words in unsaid(each))),
         elapsed_seconds=history.elapsed_seconds(),
     )
 
@@ -181,12 +182,14 @@ def cases_run(audited: Audited) -> int:
     )
 
 
-def declined_words(event: Proposed) -> str:
-    """Say why a proposer had nothing, if it said so."""
+def unsaid(event: Proposed) -> tuple[str, ...]:
+    """Say why a proposer had nothing, and what it left out on advice, if it said so."""
+    who = f"{event.proposer} in stage {event.stage}"
+    left_out = tuple(f"{who} leaves out {each.change}: {each.reason}" for each in event.skipped)
     if event.declined is None:
-        return ""
+        return left_out
     reason, message = event.declined.reason, event.declined.message
-    return f"{event.proposer} in stage {event.stage} proposes nothing: {reason}: {message}"
+    return (f"{who} proposes nothing: {reason}: {message}", *left_out)
 
 
 def headline(history: History, device: Device) -> str:
@@ -238,6 +241,7 @@ def _trial_row(history: History, trial: Trial) -> TrialRow:
         message=verdict.message,
         device_seconds=spent.total_seconds if spent else None,
         harness_seconds=spent.harness_seconds if spent else None,
+        recipes=candidate.recipes,
     )
 
 

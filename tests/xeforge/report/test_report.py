@@ -10,6 +10,8 @@ import pytest
 from xeforge.domain.certificate import Certificate
 from xeforge.domain.codec import dumps
 from xeforge.domain.codec import loads
+from xeforge.domain.events import Proposed
+from xeforge.domain.events import Skipped
 from xeforge.pipeline.certificate import digest
 from xeforge.pipeline.certificate import issue
 from xeforge.pipeline.certificate import sealed
@@ -143,3 +145,24 @@ def test_a_missing_ratio_is_a_dash():
     assert units.ratio(None, None, None) == "-"
     assert units.ratio(1.5, 1.5, 1.5) == "1.50x"
     assert units.ratio(1.5, 1.4, 1.6) == "1.50x [1.40, 1.60]"
+
+
+def test_what_was_left_out_on_advice_and_what_was_followed_is_told(measured, device):
+    skipped = Skipped("drop_masks", ("memory.x",), "memory.x does not apply: not is_ragged")
+    records = []
+    for record in measured.records:
+        event = record.event
+        if isinstance(event, Proposed):
+            first, *others = event.candidates
+            followed = replace(first, recipes=("tiles.y", "tiles.z"))
+            event = replace(event, candidates=(followed, *others), skipped=(skipped,))
+        records.append(replace(record, event=event))
+    report = build_report(replace(measured, records=tuple(records)), device)
+    (note,) = [each for each in report.notes if "drop_masks" in each]
+    assert note.endswith(
+        "in stage autotuning leaves out drop_masks: memory.x does not apply: not is_ragged"
+    )
+    assert [row.recipes for row in report.trials] == [("tiles.y", "tiles.z"), ()]
+    text = markdown.render(report)
+    assert note in text
+    assert text.count("(advice: tiles.y, tiles.z)") == 1
