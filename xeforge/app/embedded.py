@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import threading
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait
 from contextlib import closing
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import platformdirs
@@ -22,6 +24,8 @@ from xeforge.adapters.system_clock import SystemClock
 from xeforge.app.files import make_folder
 from xeforge.app.interrupts import raise_if_asked
 from xeforge.app.isolation import required_layer
+from xeforge.domain.attempt import Attempt
+from xeforge.domain.events import Event
 from xeforge.domain.events import Resumed
 from xeforge.domain.history import History
 from xeforge.domain.problem import Problem
@@ -30,6 +34,7 @@ from xeforge.domain.steps import Confirm
 from xeforge.domain.steps import Finish
 from xeforge.domain.steps import Step
 from xeforge.domain.wins import WinsByDevice
+from xeforge.errors import LeaseLost
 from xeforge.errors import StoreConflict
 from xeforge.pipeline.advance import advance
 from xeforge.pipeline.engine import ready_steps
@@ -103,7 +108,6 @@ def open_parts(
         ToolchainMissing: No sandbox works here and the operator did not allow to go without.
     """
     from contextlib import ExitStack
-    from dataclasses import replace
     from functools import partial
 
     from knowledge.load import find_device
@@ -137,6 +141,34 @@ def mark_resumed(job: str, store: JobStore) -> History:
     return store.record(attempt, Resumed())
 
 
+class _UntilStopped:
+    """A store that takes nothing more once the driver has stopped.
+
+    Steps that are under way then lose their children in mid-work. What comes of that says nothing
+    about the kernel, so it must not become a verdict; the step is done again when the job goes on.
+    """
+
+    def __init__(self, store: JobStore) -> None:
+        self._store = store
+        self._stopped = threading.Event()
+        self.create, self.history, self.jobs = store.create, store.history, store.jobs
+        self.lease, self.release, self.wins = store.lease, store.release, store.wins
+
+    def stop(self) -> None:
+        """Refuse events from now on."""
+        self._stopped.set()
+
+    def record(self, attempt: Attempt, event: Event) -> History:
+        """Append one event, as the store does, unless the driver has stopped.
+
+        Raises:
+            LeaseLost: It has.
+        """
+        if self._stopped.is_set():
+            raise LeaseLost(f"step {attempt.step} of job {attempt.job} was interrupted")
+        return self._store.record(attempt, event)
+
+
 def drive(
     job: str,
     parts: Parts,
@@ -157,7 +189,9 @@ def drive(
         LeaseLost: Another process works on this job.
     """
     worker = local_worker()
-    history = parts.store.history(job)
+    store = _UntilStopped(parts.store)
+    parts = replace(parts, store=store)
+    history = store.history(job)
     running: dict[Future[History], Step] = {}
     pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="step")
     try:
@@ -174,6 +208,7 @@ def drive(
             history = parts.store.history(job)
             observe(history)
     finally:
+        store.stop()
         pool.shutdown(wait=False, cancel_futures=True)
     return history
 
