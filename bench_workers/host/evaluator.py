@@ -198,8 +198,7 @@ class BenchEvaluator:
                 "Triton's interpreter runs the kernels here, and it is never timed",
                 remedy="use --device cuda or xpu on a machine that has one",
             )
-        found = self.card()
-        ceilings = None if found is None else found[1]
+        ceilings = found[1] if (found := self.card()) else None
         with self._leased(), ExitStack() as stack:
             with self._sessions.ledger.timing("host", "wait_opened"):
                 self._sessions.wait_for_opened()
@@ -226,8 +225,7 @@ class BenchEvaluator:
                 ).run(driver)
                 for workload in workloads
             ]
-            # Nothing is timed any more: those of the next step have the longest time to open.
-            self._sessions.open_ahead(self._opened_ahead())
+            self._sessions.open_ahead(self._opened_ahead())  # nothing is timed any more
             results = tuple(each() for each in pending)
             undo.pop_all()
             self._keep_caches({first: baseline, second: candidate})

@@ -32,6 +32,7 @@ from xeforge.fusion.emit.triton.target import TritonTarget
 from xeforge.fusion.emit.triton.tile import Tile
 from xeforge.fusion.front.graph import Graph
 from xeforge.fusion.front.graph import Tensor
+from xeforge.fusion.fuse import layouts
 from xeforge.fusion.fuse import roundings
 from xeforge.fusion.fuse.explain import explain as explain_plan
 from xeforge.fusion.fuse.machine import CPU
@@ -247,7 +248,8 @@ def _rewritten(graph: Graph, options: Options) -> Rewritten:
 def _plans(program: Program, machine: Machine, *, is_fused: bool) -> Iterator[Candidate]:
     found = search(program, machine)
     for each in found if is_fused else found[-1:]:
-        yield replace(each, plan=roundings.run(each.plan))
+        plan = layouts.run(each.plan, units=machine.units) if machine.walks_down else each.plan
+        yield replace(each, plan=roundings.run(plan))
 
 
 def triton_target(device: Device, precision: Precision | None = None) -> TritonTarget:
