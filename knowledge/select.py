@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from knowledge.recipes import RECIPE_SCOPE
+from knowledge.recipes import Effect
 from knowledge.recipes import KnowledgeBase
 from knowledge.recipes import Recipe
 from xeforge.domain.advice import LeftOut
@@ -25,6 +26,9 @@ CHARACTERS_PER_TOKEN: Final = 4
 """A cautious guess for English text and code; the budget is counted in it."""
 _STRENGTH: Final = {"measured": 3.0, "documented": 2.0, "claimed": 1.0}
 _EFFECT: Final = {"measured": 1.0, "published": 0.5, "expected": 0.0}
+_LOSS_BELOW: Final = 0.98
+"""Ratios nearer to 1 are no difference that would last."""
+_MEASURED_LOSS: Final = -0.5
 _UNTRIED: Final = WinRecord(0, 0)
 
 
@@ -161,11 +165,18 @@ def _read(when: str) -> Predicate:
     return read_predicate(when, kinds_of(RECIPE_SCOPE))
 
 
+def effect_value(effect: Effect) -> float:
+    """Return what is known of an effect as a number; less than nothing where it was a loss."""
+    if effect.strength == "measured" and effect.ratio is not None and effect.ratio < _LOSS_BELOW:
+        return _MEASURED_LOSS
+    return _EFFECT[effect.strength]
+
+
 def _score(recipe: Recipe, question: Question) -> float:
     """Rank by evidence times what became of it so far, then by how much it cures."""
     record = question.records.get(recipe.id, _UNTRIED)
     cured = sum(1 for each in {e.type for e in question.issues} if each in recipe.cures)
-    evidence = _STRENGTH[recipe.strength] + _EFFECT[recipe.effect.strength]
+    evidence = _STRENGTH[recipe.strength] + effect_value(recipe.effect)
     return evidence * 2 * record.rate + 0.1 * cured
 
 

@@ -4,7 +4,7 @@
 
 Needs torch and triton only. All kernels are compiled first, by several processes at once that fill
 Triton's cache on disk. Then each pair is run on the same inputs, its answers are compared, and its
-two sides are timed in turn, the last-level cache overwritten before each call.
+two sides are timed in turn, the last-level cache filled with other lines before each call.
 """
 
 import argparse

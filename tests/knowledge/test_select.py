@@ -6,6 +6,7 @@ from pathlib import Path
 from knowledge.load import load_devices
 from knowledge.packs import load_base
 from knowledge.select import Question
+from knowledge.select import effect_value
 from knowledge.select import paid
 from knowledge.select import render
 from knowledge.select import select
@@ -84,9 +85,26 @@ def test_the_budget_is_kept_and_the_rest_reported():
 def test_evidence_ranks_before_claims():
     issues = ("manual_pointer_arithmetic", "missing_block_pointers", "missing_tma")
     selection = select(BASE, question("matmul_upcast", "nvidia-h200", *issues))
-    strengths = [each.recipe.strength for each in selection.chosen]
-    assert strengths == sorted(strengths, key=["measured", "documented", "claimed"].index)
-    assert set(strengths) == {"documented", "claimed"}
+    strengths = {"measured": 3, "documented": 2, "claimed": 1}
+    known = [
+        strengths[each.recipe.strength] + effect_value(each.recipe.effect)
+        for each in selection.chosen
+    ]
+    assert known == sorted(known, reverse=True)
+    assert len(set(known)) > 2
+    best, *_, worst = selection.chosen
+    assert effect_value(best.recipe.effect) > 0
+    assert worst.recipe.strength == "claimed"
+
+
+def test_what_was_measured_to_be_a_loss_counts_against_it():
+    block_pointers = next(
+        each.effect for each in BASE.recipes if each.id == "addressing.block_pointers_for_tiles"
+    )
+    assert block_pointers.ratio < 1
+    assert effect_value(block_pointers) < 0
+    assert effect_value(replace(block_pointers, ratio=1.1)) == 1
+    assert effect_value(replace(block_pointers, ratio=0.99)) == 1
 
 
 def test_wins_move_advice_up_and_losses_down():
