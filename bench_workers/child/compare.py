@@ -150,20 +150,20 @@ def _values(
     finite = torch.isfinite(_plain(got)) & finite_expected
     error.masked_fill_(~finite, 0.0)
     size.masked_fill_(~finite_expected, 0.0)
-    is_safe = _squares_fit(got.dtype) and _squares_fit(own.dtype)
+    largest_error, scale = _largest(error), _largest(size)
+    size.masked_fill_(~finite, 0.0)
+    if torch.float64 in (got.dtype, own.dtype):
+        relative = _relative(error, size, finite)
+    else:
+        relative = _relative_of_narrow(error, size, finite, largest_error)
     return ~right, {
         "wrong_count": right.numel() - right.sum(),
         "nan_count": nan_got.sum(),
         "expected_nan_count": nan_expected.sum(),
-        "max_abs_error": _largest(error),
-        "scale": _largest(size),
-        "error": _relative(error, size.masked_fill_(~finite, 0.0), finite, is_safe=is_safe),
+        "max_abs_error": largest_error,
+        "scale": scale,
+        "error": relative,
     }
-
-
-def _squares_fit(dtype: torch.dtype) -> bool:
-    """Say whether squares of a format's numbers neither overflow nor vanish in float64."""
-    return dtype != torch.float64
 
 
 def _first_wrong(
@@ -188,29 +188,40 @@ def _first_wrong(
 def _error_of(got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     finite = torch.isfinite(got) & torch.isfinite(expected)
     error = (got - expected).masked_fill_(~finite, 0.0)
-    return _relative(error, expected.masked_fill(~finite, 0.0), finite, is_safe=False)
+    return _relative(error, expected.masked_fill(~finite, 0.0), finite)
 
 
-def _relative(
-    error: torch.Tensor, size: torch.Tensor, finite: torch.Tensor, *, is_safe: bool
-) -> torch.Tensor:
+def _relative(error: torch.Tensor, size: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
     """Return the root mean square error relative to the expectation's root mean square.
 
     Args:
         error: Zero where it does not count.
         size: The expectation in float64, zero where it does not count; the sign is not used.
         finite: What counts.
-        is_safe: Whether squares fit; otherwise both are divided by the largest first.
     """
-    if not is_safe:
-        scale = _largest(size)
-        scale = torch.where(scale > 0.0, scale, 1.0)
-        error, size = error / scale, size / scale
-    wrong = torch.linalg.vector_norm(error)
-    whole = torch.linalg.vector_norm(size)
-    found = wrong / torch.where(whole > 0.0, whole, finite.sum().clamp(min=1).double().sqrt())
-    # The expectation may lie far outside the range of its format; then the largest ones decide.
-    return torch.where(torch.isfinite(whole), found, _largest(error) / _largest(size))
+    scale = _largest(size)
+    # Squares of what is divided by the largest neither overflow nor vanish.
+    scale = torch.where(scale > 0.0, scale, 1.0)
+    wrong, whole = torch.linalg.vector_norm(error / scale), torch.linalg.vector_norm(size / scale)
+    return wrong / _or_count(whole, finite)
+
+
+def _relative_of_narrow(
+    error: torch.Tensor, size: torch.Tensor, finite: torch.Tensor, largest_error: torch.Tensor
+) -> torch.Tensor:
+    """Return what `_relative` does, in fewer passes, where outputs are narrower than float64.
+
+    Squares then fit. Only the expectation may lie far outside the range of its format; then the
+    largest ones decide.
+    """
+    wrong, whole = torch.linalg.vector_norm(error), torch.linalg.vector_norm(size)
+    found = wrong / _or_count(whole, finite)
+    return torch.where(torch.isfinite(whole), found, largest_error / _largest(size))
+
+
+def _or_count(whole: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
+    """Return the size of the expectation; of as many ones where all of it is zero."""
+    return torch.where(whole > 0.0, whole, finite.sum().clamp(min=1).double().sqrt())
 
 
 def _largest(tensor: torch.Tensor) -> torch.Tensor:

@@ -198,7 +198,7 @@ class BenchEvaluator:
                 "Triton's interpreter runs the kernels here, and it is never timed",
                 remedy="use --device cuda or xpu on a machine that has one",
             )
-        ceilings = found[1] if (found := self.card()) else None
+        ceilings = self._ceilings()
         with self._leased(), ExitStack() as stack:
             with self._sessions.ledger.timing("host", "wait_opened"):
                 self._sessions.wait_for_opened()
@@ -230,6 +230,10 @@ class BenchEvaluator:
             undo.pop_all()
             self._keep_caches({first: baseline, second: candidate})
             return results
+
+    def _ceilings(self) -> Ceilings | None:
+        found = self.card()
+        return None if found is None else found[1]
 
     def spending(self) -> Spending:
         """Return where the seconds of device work went since the last call."""

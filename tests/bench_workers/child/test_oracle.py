@@ -21,6 +21,11 @@ def test_a_small_case_is_kept_by_the_host_as_it_lies(interpreter):
         """
 before = case(12)
 after = oracle._settled(before)
+oracle._HOST = "meta"  # where nothing lies before
+elsewhere = oracle._settled(before)
+moved = [elsewhere.inputs[0], elsewhere.inputs[1][0], elsewhere.state["weight"]]
+moved += [*elsewhere.own, *elsewhere.wide]
+answer["moved"] = sorted({str(each.device) for each in moved})
 tensors = [after.inputs[0], after.inputs[1][0], after.state["weight"], *after.own, *after.wide]
 answer["devices"] = sorted({str(each.device) for each in tensors})
 answer["strides"] = list(after.inputs[0].stride()), list(after.own[0].stride())
@@ -31,6 +36,7 @@ answer["is_own"] = after.own[0].data_ptr() != before.own[0].data_ptr()
 """,
     )
     assert answer["devices"] == ["cpu"]
+    assert answer["moved"] == ["meta"]
     assert answer["strides"] == [[1, 6], [1, 6]]
     assert answer["values"] == [True, True]
     assert answer["plain"] == 5

@@ -2,23 +2,22 @@
 
 from collections.abc import Callable
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from tests.xeforge.verify.conftest import ran
+from tests.xeforge.verify.conftest import samples
 from xeforge.domain.case import Case
 from xeforge.domain.device import Card
 from xeforge.domain.device import Ceilings
 from xeforge.domain.events import Described
 from xeforge.domain.evidence import BuildEvidence
 from xeforge.domain.evidence import BuildReport
-from xeforge.domain.evidence import CaseEvidence
-from xeforge.domain.evidence import CaseStatus
 from xeforge.domain.evidence import Evidence
 from xeforge.domain.evidence import Launch
-from xeforge.domain.evidence import OutputEvidence
 from xeforge.domain.problem import Problem
 from xeforge.domain.problem import Workload
-from xeforge.domain.samples import Conditions
 from xeforge.domain.samples import KernelWork
 from xeforge.domain.samples import PairedSamples
 from xeforge.domain.spending import Spending
@@ -52,7 +51,7 @@ class ScriptedBench:
         return "bubblewrap"
 
     def examine(self, problem: Problem, source: str, cases: Sequence[Case]) -> Evidence:
-        return Evidence(tuple(map(_right, cases)), launches=(Launch("k", (8,)),))
+        return Evidence(tuple(ran(each.id) for each in cases), launches=(Launch("k", (8,)),))
 
     def build(
         self,
@@ -87,59 +86,10 @@ class ScriptedBench:
         return None
 
     def _samples(self, first: str, second: str, workload: Workload) -> PairedSamples:
-        base, new = self._times(first), self._times(second)
-        return PairedSamples(
-            workload=workload.name,
-            weight=workload.weight,
-            first_seconds=base,
-            second_seconds=new,
-            first_host_seconds=base,
-            second_host_seconds=new,
-            control_first_seconds=self._times(first),
-            control_second_seconds=self._times(first),
-            first_warm_seconds=None,
-            second_warm_seconds=None,
-            first_call_seconds=1.0,
-            second_call_seconds=1.0,
-            outputs_checked=3,
-            outputs_wrong=0,
-            floor_seconds=None,
-            conditions=Conditions(),
-        )
+        base, new, control = self._times(first), self._times(second), self._times(first)
+        made = samples(base, new, (control, self._times(first)))
+        return replace(made, workload=workload.name, weight=workload.weight)
 
     def _times(self, source: str) -> tuple[float, ...]:
         noise = np.exp(self._noise.normal(0, NOISE, PAIRS))
         return tuple(float(each) for each in self._seconds(source) * noise)
-
-
-def _right(case: Case) -> CaseEvidence:
-    output = OutputEvidence(
-        index=0,
-        shape=(8,),
-        expected_shape=(8,),
-        dtype="float32",
-        expected_dtype="float32",
-        strides=(1,),
-        expected_strides=(1,),
-        device="cuda:0",
-        wrong_count=0,
-        unwritten_count=0,
-        nan_count=0,
-        expected_nan_count=0,
-        first_wrong=None,
-        first_got=None,
-        first_expected=None,
-        max_abs_error=0.0,
-        error=0.0,
-        reference_error=1e-7,
-        scale=1.0,
-    )
-    return CaseEvidence(
-        case=case.id,
-        kind=case.kind,
-        fill=case.fill,
-        status=CaseStatus.RAN,
-        outputs=(output,),
-        output_count=1,
-        expected_output_count=1,
-    )

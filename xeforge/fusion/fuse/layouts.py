@@ -42,9 +42,11 @@ def run(plan: Plan, *, units: int) -> Plan:
         for group in plan.groups
     )
     kept = tuple(_turned_array(each, orders) for each in plan.program.arrays)
-    program = replace(plan.program, arrays=kept, passes=(*plan.program.passes, NAME))
     program = replace(
-        program, statements=tuple(_turned(each, orders) for each in plan.program.statements)
+        plan.program,
+        arrays=kept,
+        statements=tuple(_turned(each, orders) for each in plan.program.statements),
+        passes=(*plan.program.passes, NAME),
     )
     notes = (f"{name} is laid out as its lanes write it" for name in orders)
     result = replace(plan, program=program, groups=groups, notes=(*plan.notes, *notes))

@@ -76,7 +76,8 @@ SHORT: Mapping[str, Helper] = {
 
 The form of `gelu_short` is that of Abramowitz and Stegun 7.1.26; its numbers are ours, a least
 largest relative error over [0, 9]. Arithmetic behind a product is not hidden by anything: on an
-H200 it shortened a residual GELU from 119 to 97 us, and products with it by 2 to 4 %.
+H200 it shortened a residual GELU from 119 to 97 us, and products with it by 2 to 4 %
+(`benchmarks/results/h200-2026-12-01/fusion-variants-1.json`).
 """
 
 HELPERS: Mapping[str, Helper] = {
@@ -229,7 +230,6 @@ HELPERS: Mapping[str, Helper] = {
 }
 
 _WIDE = {"tanh": "tanh_wide", "round": "round_wide"}
-_HAVE_SHORT = frozenset({"log1p", "expm1", "tanh", "gelu", "softplus", "elu"})
 
 
 def helper_name(function: str, dtype: str, *, is_short: bool = False) -> str | None:
@@ -240,11 +240,12 @@ def helper_name(function: str, dtype: str, *, is_short: bool = False) -> str | N
         dtype: In which it is computed.
         is_short: Whether no more digits are wanted than 16-bit formats have.
     """
+    wanted: tuple[str, ...]
     if dtype == "float64":
-        wanted = _WIDE.get(function, function)
+        wanted = (_WIDE.get(function, function),)
     else:
-        wanted = f"{function}_short" if is_short and function in _HAVE_SHORT else function
-    return wanted if wanted in HELPERS else None
+        wanted = (f"{function}_short", function) if is_short else (function,)
+    return next((each for each in wanted if each in HELPERS), None)
 
 
 def helper_source(names: set[str]) -> list[str]:
